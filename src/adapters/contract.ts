@@ -1,0 +1,94 @@
+import type { ErrorData } from '../lib/errors.ts'
+import type { AssistantBlock, AssistantMessage, Message, SourceBlock, Usage } from '../message/schema.ts'
+
+/** A tool as the model sees it. */
+export interface ToolSpec {
+  name: string
+  description?: string
+  /** JSON Schema of the arguments. */
+  parameters: Readonly<Record<string, unknown>>
+}
+
+/** What one model call gets to see. Derived from the history, never stored as truth. */
+export interface ModelContext {
+  system?: string
+  /** In order, oldest first; ends with what the model is to answer. */
+  messages: readonly Message[]
+  tools?: readonly ToolSpec[]
+}
+
+/** Options of one model call, in our words; an adapter says them in the provider's. */
+export interface CallOptions {
+  /** Most tokens the model may write. */
+  maxOutputTokens?: number
+  temperature?: number
+  topP?: number
+  stop?: readonly string[]
+  toolChoice?: 'auto' | 'none' | 'required' | { name: string }
+  /** Provider-specific fields, merged into the body last. */
+  extra?: Readonly<Record<string, unknown>>
+}
+
+/** One HTTP request without base URL and key: those belong to the transport. */
+export interface EncodedRequest {
+  /** Relative to the base URL, e.g. `/chat/completions`. */
+  path: string
+  headers: Readonly<Record<string, string>>
+  /** Plain JSON. */
+  body: Readonly<Record<string, unknown>>
+}
+
+/** What an adapter needs to know of the answer. Bytes may be cut anywhere. */
+export interface RawResponse {
+  status: number
+  /** Lower-case name to value. */
+  headers: { get(name: string): string | null }
+  body: AsyncIterable<Uint8Array>
+}
+
+/** The assistant's message as far as the provider knows it: without the fields that belong to a session. */
+export type AssistantDraft = Pick<
+  AssistantMessage,
+  'role' | 'content' | 'provider' | 'model' | 'responseId' | 'usage' | 'stopReason'
+>
+
+/**
+ * What a model says, as it says it. `index` is the place of the block in the final message's `content`.
+ * A stream ends in exactly one `done` or `error`, both with the final message, whose `stopReason` is
+ * the event's reason; it never throws after it started.
+ */
+export type ModelEvent =
+  | { type: 'start'; model?: string; responseId?: string }
+  | { type: 'text'; index: number; delta: string }
+  | { type: 'thinking'; index: number; delta: string }
+  | { type: 'toolCall'; phase: 'start'; index: number; id: string; name: string }
+  | { type: 'toolCall'; phase: 'delta'; index: number; delta: string }
+  | { type: 'toolCall'; phase: 'end'; index: number; call: Extract<AssistantBlock, { type: 'toolCall' }> }
+  | { type: 'source'; index: number; source: SourceBlock }
+  /** A block that comes whole: an image, or one this version does not know. */
+  | { type: 'block'; index: number; block: AssistantBlock }
+  | { type: 'usage'; usage: Usage }
+  | { type: 'done'; reason: 'stop' | 'length' | 'toolUse'; message: AssistantDraft }
+  | { type: 'error'; reason: 'error' | 'aborted'; error: ErrorData; message: AssistantDraft }
+
+/** A pure translator between canonical messages and one provider's wire format. No fetch, no clock, no key. */
+export interface Adapter {
+  /** Which dialect, for messages and records, e.g. `openai-chat`. */
+  readonly dialect: string
+  encode(context: ModelContext, options: CallOptions & { model: string; stream?: boolean }): EncodedRequest
+  /** Streams, whole JSON answers and error answers alike. */
+  decode(response: RawResponse): AsyncIterable<ModelEvent>
+}
+
+/** Something that answers: an adapter bound to a model and a transport, or a script in a test. */
+export interface Model {
+  /** Who answers, as stored in `message.provider`, e.g. `openai`. */
+  readonly provider: string
+  /** e.g. `gpt-4o-mini`. */
+  readonly id: string
+  /**
+   * Never throws: failures before and during the stream arrive as its last event.
+   * Aborting the signal ends it with `error`, reason `aborted`.
+   */
+  stream(context: ModelContext, options?: CallOptions & { signal?: AbortSignal }): AsyncIterable<ModelEvent>
+}

@@ -1,0 +1,109 @@
+import type { Store } from '../lib/cell.ts'
+import type { Env } from '../lib/env.ts'
+import type { ErrorData } from '../lib/errors.ts'
+import type { Message, Session, UserBlock } from '../message/schema.ts'
+import type { WhenBusy } from '../protocol/commands.ts'
+import type { ChatStorage } from './ports.ts'
+import type { Runtime } from './runtime-port.ts'
+
+export interface ChatOptions {
+  runtime: Runtime
+  /** @default memoryStorage() */
+  storage?: ChatStorage
+  /** Who the user is; scopes cursors, locks and the outbox. @default 'default' */
+  account?: string
+  /** @default the platform's clock and randomness */
+  env?: Partial<Env>
+}
+
+/** The state of the line to whatever answers. */
+export type Connection = 'idle' | 'connecting' | 'online' | 'reconnecting' | 'offline'
+
+/** What a session looks like now. Immutable: the same object until something changes. */
+export interface SessionSnapshot {
+  id: string
+  session: Session | undefined
+  /** The selected branch as far as it is loaded, oldest first, then what is not yet sent. */
+  messages: readonly Message[]
+  /** `loading` until the stored part is read; `running` while a run is in flight. */
+  status: 'loading' | 'ready' | 'running'
+  connection: Connection
+  /** Whether `loadOlder()` would find more. */
+  hasOlder: boolean
+  /** Id of the newest message up to which everything is settled and known to be complete. */
+  tidemark: string | null
+  error?: ErrorData
+}
+
+export interface SendOptions {
+  /** @default 'queue' */
+  whenBusy?: WhenBusy
+  metadata?: Record<string, unknown>
+}
+
+/** What a user may send: text, or blocks. */
+export type UserInput = string | readonly UserBlock[]
+
+export interface Sent {
+  /** The message's id, which is its idempotency key. */
+  id: string
+  /** `disk` only after message and outbox row are committed in one transaction. */
+  saved: 'disk' | 'memory'
+  /**
+   * The assistant message that ended the run: `completed`, `failed` or `interrupted`.
+   * Rejects with `TidemarkError` where the message was refused, or the chat closed before the answer came.
+   */
+  answer: Promise<Message>
+}
+
+/** One message, watched alone. */
+export interface MessageStore extends Store<Message | undefined> {
+  /** Calls with what was appended to a block, and only that; `offset` in UTF-16 units. Returns the function that ends it. */
+  onAppend(listener: (piece: { index: number; offset: number; text: string }) => void): () => void
+}
+
+export interface ChatSession extends Store<SessionSnapshot> {
+  readonly id: string
+  /** One message's store; the same object for the same id. */
+  message(id: string): MessageStore
+  /** Resolves after the local commit, never waits for the answer. Throws `invalid-request` for empty input. */
+  send(input: UserInput, options?: SendOptions): Promise<Sent>
+  /** Ends the run in flight; its partial answer is kept as `interrupted`. */
+  stop(): Promise<void>
+  /** Sends a refused message again, or asks for a new answer beside a failed or interrupted one. */
+  retry(messageId: string): Promise<Sent>
+  /** A new answer beside `messageId`. */
+  regenerate(messageId: string): Promise<Sent>
+  /** A new version of a user message beside the old one, and its answer. */
+  edit(messageId: string, input: UserInput): Promise<Sent>
+  /** Ids of the siblings of a message, itself included, oldest first. */
+  branches(messageId: string): readonly string[]
+  selectBranch(messageId: string): Promise<void>
+  /** Gives up a refused message: it leaves the outbox and the list. */
+  discard(messageId: string): Promise<void>
+  loadOlder(): Promise<void>
+  /** Asks the server for what is missing, now. */
+  resync(): Promise<void>
+  rename(title: string): Promise<void>
+  delete(): Promise<void>
+}
+
+export interface Health {
+  storage: 'disk' | 'memory' | 'failed'
+  connection: Connection
+  /** Rows that wait to be sent. */
+  outbox: number
+  /** Events and rows that could not be read. */
+  quarantined: number
+  lastError?: ErrorData
+}
+
+export interface Chat {
+  /** Known sessions, newest first. */
+  readonly sessions: Store<readonly Session[]>
+  readonly health: Store<Health>
+  /** The session of that id, opened at its first use, created at its first send; the same object for the same id. @default a new id */
+  session(id?: string): ChatSession
+  /** Ends connections, flushes what is not yet written, closes the storage. Runs on a server go on. */
+  close(): Promise<void>
+}

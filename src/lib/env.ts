@@ -1,0 +1,33 @@
+import { nanoid } from 'nanoid'
+
+/**
+ * Time, chance and ids: the only way in which they enter the library. Pass your own to make a run repeatable.
+ */
+export interface Env {
+  /** Milliseconds since the epoch; for display and waiting, never for order. */
+  now(): number
+  /** A number in [0, 1). */
+  random(): number
+  /** An id that matches `[A-Za-z0-9_-]{1,64}`. */
+  createId(): string
+  /** Resolves after `ms` milliseconds; rejects with the signal's reason when aborted. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>
+}
+
+function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason)
+    const onAbort = () => {
+      clearTimeout(timer)
+      reject(signal?.reason)
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', onAbort)
+      resolve()
+    }, ms)
+    signal?.addEventListener('abort', onAbort, { once: true })
+  })
+}
+
+/** The platform's clock and randomness. */
+export const platformEnv: Env = { now: () => Date.now(), random: () => Math.random(), createId: () => nanoid(), sleep }

@@ -1,0 +1,84 @@
+import * as z from 'zod/mini'
+
+/** What kind of failure it is; the only thing code should branch on. */
+export const ErrorCode = z.enum([
+  'aborted',
+  'timeout',
+  'network',
+  'rate-limit',
+  'auth',
+  'invalid-request',
+  'context-overflow',
+  'refusal',
+  'server',
+  'protocol',
+  'storage',
+  'quota',
+  'conflict',
+  'not-found',
+])
+export type ErrorCode = z.infer<typeof ErrorCode>
+
+/** An error as plain data: what is stored with a message and sent over the wire. Never holds a key. */
+export const ErrorData = z.object({
+  code: ErrorCode,
+  /** For people; where a provider failed, its own words. */
+  message: z.string(),
+  /** HTTP status, where there was one. */
+  status: z.optional(z.number()),
+  /** Milliseconds to wait before trying again, as asked by the other side. */
+  retryAfter: z.optional(z.number()),
+  /** The provider's or server's id of the failed request. */
+  requestId: z.optional(z.string()),
+  provider: z.optional(z.string()),
+})
+export type ErrorData = z.infer<typeof ErrorData>
+
+/** The one error class. Failures of a call are thrown as this; failures inside a stream are events that carry its data. */
+export class TidemarkError extends Error {
+  readonly code: ErrorCode
+  readonly data: ErrorData
+
+  constructor(code: ErrorCode, message: string, details: Omit<ErrorData, 'code' | 'message'> & { cause?: unknown } = {}) {
+    const { cause, ...rest } = details
+    super(message, cause === undefined ? undefined : { cause })
+    this.name = 'TidemarkError'
+    this.code = code
+    this.data = { code, message, ...rest }
+  }
+}
+
+/** The error thrown by `new TidemarkError`, made again from its data. */
+export const errorFrom = (data: ErrorData): TidemarkError => new TidemarkError(data.code, data.message, data)
+
+/** Any thrown value as error data; what is not a `TidemarkError` gets `fallback` as its code. */
+export function errorData(thrown: unknown, fallback: ErrorCode = 'server'): ErrorData {
+  if (thrown instanceof TidemarkError) return thrown.data
+  const message = thrown instanceof Error ? thrown.message : String(thrown)
+  return { code: isAbort(thrown) ? 'aborted' : fallback, message }
+}
+
+/** Whether a value was thrown because somebody aborted (`AbortSignal` throws a `DOMException` of this name). */
+export const isAbort = (thrown: unknown): boolean =>
+  (thrown instanceof TidemarkError && thrown.code === 'aborted') ||
+  (typeof thrown === 'object' && thrown !== null && 'name' in thrown && thrown.name === 'AbortError')
+
+const RETRYABLE: Readonly<Record<ErrorCode, boolean>> = {
+  aborted: false,
+  timeout: true,
+  network: true,
+  'rate-limit': true,
+  auth: false,
+  'invalid-request': false,
+  'context-overflow': false,
+  refusal: false,
+  server: true,
+  protocol: false,
+  storage: false,
+  quota: false,
+  conflict: false,
+  'not-found': false,
+}
+
+/** Whether the same request may succeed later, unchanged. */
+export const isRetryable = (error: { code: ErrorCode }): boolean => RETRYABLE[error.code]

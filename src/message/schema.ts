@@ -1,0 +1,187 @@
+import * as z from 'zod/mini'
+import { ErrorData } from '../lib/errors.ts'
+
+/** The version of the message schema that this code writes. */
+export const SCHEMA_VERSION = 1
+
+/** Ids of sessions, messages, runs and commands. Unique per account. */
+export const Id = z.string().check(z.regex(/^[A-Za-z0-9_-]{1,64}$/))
+export type Id = z.infer<typeof Id>
+
+export const Status = z.enum(['pending', 'streaming', 'completed', 'failed', 'interrupted'])
+export type Status = z.infer<typeof Status>
+
+/** Why the model stopped. */
+export const StopReason = z.enum(['stop', 'length', 'toolUse', 'error', 'aborted'])
+export type StopReason = z.infer<typeof StopReason>
+
+/** Tokens as the provider counted them: `input` excludes what came from or went to a cache, `output` includes reasoning. */
+export const Usage = z.object({
+  input: z.number(),
+  output: z.number(),
+  cacheRead: z.number(),
+  cacheWrite: z.number(),
+  /** input + output + cacheRead + cacheWrite. */
+  total: z.number(),
+  /** The part of `output` spent on thinking, where the provider tells. */
+  reasoning: z.optional(z.number()),
+})
+export type Usage = z.infer<typeof Usage>
+
+/** Opaque proof a provider attached to a block (thinking, thought signatures); replayed only to the provider that wrote it. */
+const signature = z.optional(z.string())
+
+export const TextBlock = z.object({ type: z.literal('text'), text: z.string(), signature })
+export type TextBlock = z.infer<typeof TextBlock>
+
+export const ThinkingBlock = z.object({
+  type: z.literal('thinking'),
+  text: z.string(),
+  signature,
+  /** The provider hid the text; only the signature is there. */
+  redacted: z.optional(z.boolean()),
+})
+export type ThinkingBlock = z.infer<typeof ThinkingBlock>
+
+/**
+ * A call the model wants made. `arguments` is set only from complete, valid JSON; without it the call is not executable
+ * and `rawArguments` holds what the model wrote.
+ */
+export const ToolCallBlock = z.object({
+  type: z.literal('toolCall'),
+  id: z.string().check(z.minLength(1)),
+  name: z.string(),
+  arguments: z.optional(z.unknown()),
+  rawArguments: z.optional(z.string()),
+  /** Executed by the provider's own server; never by us. */
+  server: z.optional(z.boolean()),
+  signature,
+})
+export type ToolCallBlock = z.infer<typeof ToolCallBlock>
+
+const media = {
+  mimeType: z.string(),
+  /** Base64, without a `data:` prefix. */
+  data: z.optional(z.string()),
+  url: z.optional(z.string()),
+  attachmentId: z.optional(Id),
+  name: z.optional(z.string()),
+}
+export const ImageBlock = z.object({ type: z.literal('image'), ...media })
+export type ImageBlock = z.infer<typeof ImageBlock>
+
+export const FileBlock = z.object({ type: z.literal('file'), ...media })
+export type FileBlock = z.infer<typeof FileBlock>
+
+/** A citation. */
+export const SourceBlock = z.object({ type: z.literal('source'), url: z.string(), title: z.optional(z.string()) })
+export type SourceBlock = z.infer<typeof SourceBlock>
+
+/** A block that this version does not know: kept, replayed to its own provider, never dropped. */
+export const OtherBlock = z.object({ type: z.literal('other'), provider: z.string(), raw: z.unknown() })
+export type OtherBlock = z.infer<typeof OtherBlock>
+
+export const UserBlock = z.discriminatedUnion('type', [TextBlock, ImageBlock, FileBlock])
+export type UserBlock = z.infer<typeof UserBlock>
+
+export const AssistantBlock = z.discriminatedUnion('type', [
+  TextBlock,
+  ThinkingBlock,
+  ToolCallBlock,
+  ImageBlock,
+  SourceBlock,
+  OtherBlock,
+])
+export type AssistantBlock = z.infer<typeof AssistantBlock>
+
+export const ToolBlock = z.discriminatedUnion('type', [TextBlock, ImageBlock])
+export type ToolBlock = z.infer<typeof ToolBlock>
+
+export type Block = UserBlock | AssistantBlock | ToolBlock
+
+const Metadata = z.record(z.string(), z.unknown())
+
+const common = {
+  id: Id,
+  sessionId: Id,
+  /** The message before this one on its branch; null for the first. */
+  parentId: z.nullable(Id),
+  /** The id the client gave the message, where the server chose another. `keyOf` uses it. */
+  clientId: z.optional(Id),
+  /** Place in the session over all branches, given at creation by whoever owns the truth; absent until then. */
+  seq: z.optional(z.number()),
+  /** Rises with each change; the higher one wins. */
+  rev: z.optional(z.number()),
+  status: Status,
+  /** Milliseconds since the epoch, for display only. */
+  createdAt: z.number(),
+  updatedAt: z.number(),
+  tokenCount: z.optional(z.number()),
+  error: z.optional(ErrorData),
+  metadata: z.optional(Metadata),
+  v: z.number(),
+}
+
+export const SystemMessage = z.object({ role: z.literal('system'), ...common, content: z.array(TextBlock) })
+export type SystemMessage = z.infer<typeof SystemMessage>
+
+export const UserMessage = z.object({
+  role: z.literal('user'),
+  ...common,
+  content: z.array(UserBlock),
+  name: z.optional(z.string()),
+})
+export type UserMessage = z.infer<typeof UserMessage>
+
+export const AssistantMessage = z.object({
+  role: z.literal('assistant'),
+  ...common,
+  content: z.array(AssistantBlock),
+  /** Absent for presets: few-shot examples, a greeting. */
+  provider: z.optional(z.string()),
+  model: z.optional(z.string()),
+  runId: z.optional(Id),
+  responseId: z.optional(z.string()),
+  usage: z.optional(Usage),
+  stopReason: z.optional(StopReason),
+})
+export type AssistantMessage = z.infer<typeof AssistantMessage>
+
+export const ToolMessage = z.object({
+  role: z.literal('tool'),
+  ...common,
+  toolCallId: z.string().check(z.minLength(1)),
+  toolName: z.string(),
+  content: z.array(ToolBlock),
+  /** What the model does not see: the uncut result, for the interface. */
+  details: z.optional(z.unknown()),
+  isError: z.boolean(),
+})
+export type ToolMessage = z.infer<typeof ToolMessage>
+
+/** The canonical, provider-independent record; plain JSON; the only thing stored as truth. */
+export const Message = z.discriminatedUnion('role', [SystemMessage, UserMessage, AssistantMessage, ToolMessage])
+export type Message = z.infer<typeof Message>
+export type Role = Message['role']
+
+/** A container of messages: one conversation. */
+export const Session = z.object({
+  id: Id,
+  title: z.optional(z.string()),
+  createdAt: z.number(),
+  updatedAt: z.number(),
+  metadata: Metadata,
+  /** The last message of the selected branch. */
+  headId: z.nullable(Id),
+  seq: z.optional(z.number()),
+  rev: z.optional(z.number()),
+  v: z.number(),
+})
+export type Session = z.infer<typeof Session>
+
+/** The name under which a list should key a message: stable when the server gives it another id. */
+export const keyOf = (message: Message): string => message.clientId ?? message.id
+
+/** Whether nothing more will happen to a message by itself. */
+export const isSettled = (message: { status: Status }): boolean =>
+  message.status !== 'pending' && message.status !== 'streaming'

@@ -1,0 +1,61 @@
+import * as z from 'zod/mini'
+import { Id, UserBlock } from '../message/schema.ts'
+
+/** Body of `POST /sessions`. */
+export const CreateSession = z.object({
+  id: z.optional(Id),
+  title: z.optional(z.string().check(z.maxLength(500))),
+  metadata: z.optional(z.record(z.string(), z.unknown())),
+})
+export type CreateSession = z.infer<typeof CreateSession>
+
+/** Body of `PATCH /sessions/:id`. */
+export const PatchSession = z.object({
+  title: z.optional(z.string().check(z.maxLength(500))),
+  metadata: z.optional(z.record(z.string(), z.unknown())),
+  headId: z.optional(z.nullable(Id)),
+})
+export type PatchSession = z.infer<typeof PatchSession>
+
+/** What a send during a run does. */
+export const WhenBusy = z.enum(['queue', 'steer', 'interrupt', 'refuse'])
+export type WhenBusy = z.infer<typeof WhenBusy>
+
+/** Body of `POST /sessions/:id/messages`. The client names the message and the run, so that a lost answer teaches nothing new. */
+export const SendMessage = z.object({
+  id: Id,
+  runId: Id,
+  parentId: z.nullable(Id),
+  content: z.array(UserBlock).check(z.minLength(1)),
+  name: z.optional(z.string()),
+  metadata: z.optional(z.record(z.string(), z.unknown())),
+  /** @default 'queue' */
+  whenBusy: z.optional(WhenBusy),
+})
+export type SendMessage = z.infer<typeof SendMessage>
+
+const command = { id: Id }
+/** End a run; unknown runs leave a tombstone under which a later send starts nothing. */
+export const CancelCommand = z.object({ ...command, type: z.literal('cancel'), runId: Id })
+/** Answer the user message before `messageId` (an assistant message, or that user message itself) once more, as a sibling. */
+export const RegenerateCommand = z.object({ ...command, type: z.literal('regenerate'), messageId: Id, runId: Id })
+/** A new user message `newId` beside `messageId`, answered by a new run. */
+export const EditCommand = z.object({
+  ...command,
+  type: z.literal('edit'),
+  messageId: Id,
+  newId: Id,
+  runId: Id,
+  content: z.array(UserBlock).check(z.minLength(1)),
+})
+/** Show the branch that ends in, or goes through, `messageId`. */
+export const SelectBranchCommand = z.object({ ...command, type: z.literal('selectBranch'), messageId: Id })
+
+/** Body of `POST /sessions/:id/commands`, idempotent by `id`. */
+export const Command = z.discriminatedUnion('type', [
+  CancelCommand,
+  RegenerateCommand,
+  EditCommand,
+  SelectBranchCommand,
+])
+export type Command = z.infer<typeof Command>
