@@ -124,9 +124,14 @@ export interface ChatStorage {
   /** Whether what is committed outlives the page. */
   readonly durable: boolean
   /** What start-up needs: the newest sessions, and every outbox row in order. */
-  start(options: { sessions: number }): Promise<{ sessions: readonly StoredSession[]; outbox: readonly OutboxRow[] }>
+  start(options: {
+    sessions: number
+  }): Promise<{ sessions: readonly StoredSession[]; outbox: readonly OutboxRow[] }>
   /** Sessions by recency (`updatedAt`, then id, descending), after the given one. */
-  sessions(options: { after?: { updatedAt: number; id: string }; limit: number }): Promise<readonly StoredSession[]>
+  sessions(options: {
+    after?: { updatedAt: number; id: string }
+    limit: number
+  }): Promise<readonly StoredSession[]>
   /** The newest `limit` messages of a session below `before` (exclusive), with its session row and outbox rows, read in one transaction. */
   window(sessionId: string, options: { before?: number; limit: number }): Promise<MessageWindow>
   /** Messages by id, journal folded in; absent ones are left out. */

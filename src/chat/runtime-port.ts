@@ -50,6 +50,9 @@ export interface Runtime {
     signal: AbortSignal,
   ): Promise<MessagePage>
   /** Sessions, newest first. */
-  sessions(query: { after?: string; limit: number }, signal: AbortSignal): Promise<{ sessions: readonly Session[]; hasMore: boolean }>
+  sessions(
+    query: { after?: string; limit: number },
+    signal: AbortSignal,
+  ): Promise<{ sessions: readonly Session[]; hasMore: boolean }>
   close(): Promise<void>
 }

@@ -12,7 +12,12 @@ export interface BackoffOptions {
  * @param random a number in [0, 1)
  * @param retryAfter milliseconds the other side asked for: a floor, also above the cap
  */
-export function backoffDelay(attempt: number, random: number, retryAfter = 0, options: BackoffOptions = {}): number {
+export function backoffDelay(
+  attempt: number,
+  random: number,
+  retryAfter = 0,
+  options: BackoffOptions = {},
+): number {
   const { base = 500, cap = 30_000 } = options
   return Math.max(retryAfter, Math.round(random * Math.min(cap, base * 2 ** attempt)))
 }

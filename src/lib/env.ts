@@ -30,4 +30,9 @@ function sleep(ms: number, signal?: AbortSignal): Promise<void> {
 }
 
 /** The platform's clock and randomness. */
-export const platformEnv: Env = { now: () => Date.now(), random: () => Math.random(), createId: () => nanoid(), sleep }
+export const platformEnv: Env = {
+  now: () => Date.now(),
+  random: () => Math.random(),
+  createId: () => nanoid(),
+  sleep,
+}

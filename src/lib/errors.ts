@@ -39,7 +39,11 @@ export class TidemarkError extends Error {
   readonly code: ErrorCode
   readonly data: ErrorData
 
-  constructor(code: ErrorCode, message: string, details: Omit<ErrorData, 'code' | 'message'> & { cause?: unknown } = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    details: Omit<ErrorData, 'code' | 'message'> & { cause?: unknown } = {},
+  ) {
     const { cause, ...rest } = details
     super(message, cause === undefined ? undefined : { cause })
     this.name = 'TidemarkError'

@@ -74,7 +74,11 @@ export const FileBlock = z.object({ type: z.literal('file'), ...media })
 export type FileBlock = z.infer<typeof FileBlock>
 
 /** A citation. */
-export const SourceBlock = z.object({ type: z.literal('source'), url: z.string(), title: z.optional(z.string()) })
+export const SourceBlock = z.object({
+  type: z.literal('source'),
+  url: z.string(),
+  title: z.optional(z.string()),
+})
 export type SourceBlock = z.infer<typeof SourceBlock>
 
 /** A block that this version does not know: kept, replayed to its own provider, never dropped. */
@@ -160,7 +164,12 @@ export const ToolMessage = z.object({
 export type ToolMessage = z.infer<typeof ToolMessage>
 
 /** The canonical, provider-independent record; plain JSON; the only thing stored as truth. */
-export const Message = z.discriminatedUnion('role', [SystemMessage, UserMessage, AssistantMessage, ToolMessage])
+export const Message = z.discriminatedUnion('role', [
+  SystemMessage,
+  UserMessage,
+  AssistantMessage,
+  ToolMessage,
+])
 export type Message = z.infer<typeof Message>
 export type Role = Message['role']
 

@@ -38,7 +38,9 @@ export const STATUS: Readonly<Record<Role, StatusTable>> = {
 }
 
 /** Where `event` leads a message of `role` that is in `status`; null where it may not happen. */
-export const next = (role: Role, status: Status, event: StatusEvent): Status | null => STATUS[role][status][event]
+export const next = (role: Role, status: Status, event: StatusEvent): Status | null =>
+  STATUS[role][status][event]
 
 /** Whether `event` may happen to a message of `role` that is in `status`. */
-export const can = (role: Role, status: Status, event: StatusEvent): boolean => next(role, status, event) !== null
+export const can = (role: Role, status: Status, event: StatusEvent): boolean =>
+  next(role, status, event) !== null

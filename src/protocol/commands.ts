@@ -38,7 +38,12 @@ const command = { id: Id }
 /** End a run; unknown runs leave a tombstone under which a later send starts nothing. */
 export const CancelCommand = z.object({ ...command, type: z.literal('cancel'), runId: Id })
 /** Answer the user message before `messageId` (an assistant message, or that user message itself) once more, as a sibling. */
-export const RegenerateCommand = z.object({ ...command, type: z.literal('regenerate'), messageId: Id, runId: Id })
+export const RegenerateCommand = z.object({
+  ...command,
+  type: z.literal('regenerate'),
+  messageId: Id,
+  runId: Id,
+})
 /** A new user message `newId` beside `messageId`, answered by a new run. */
 export const EditCommand = z.object({
   ...command,

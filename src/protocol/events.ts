@@ -34,8 +34,13 @@ export const MessageDelta = z.object({
 })
 export type MessageDelta = z.infer<typeof MessageDelta>
 export const MessageCompleted = z.object({ type: z.literal('message.completed'), message: Message })
-/** How a minimal server ends a message whose content it does not repeat. */
-export const MessageFinished = z.object({ type: z.literal('message.finished'), id: Id })
+/** How the answer of a minimal server ends: a `message.completed` that does not carry the whole message. Never on the wire. */
+export const MessageFinished = z.object({
+  type: z.literal('message.finished'),
+  id: Id,
+  /** Replaces what was streamed. */
+  content: z.optional(z.array(AssistantBlock)),
+})
 export const MessageFailed = z.object({
   type: z.literal('message.failed'),
   id: Id,

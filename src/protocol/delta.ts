@@ -1,0 +1,65 @@
+import type { AssistantBlock, AssistantMessage } from '../message/schema.ts'
+import type { MessageDelta } from './events.ts'
+import type { Piece } from './state.ts'
+
+/** The text that grows in a block, or undefined for a block that comes whole. */
+export function growingText(block: AssistantBlock): string | undefined {
+  if (block.type === 'text' || block.type === 'thinking') return block.text
+  return block.type === 'toolCall' ? (block.rawArguments ?? '') : undefined
+}
+
+/** The block with its text replaced. */
+export function withText(block: AssistantBlock, text: string): AssistantBlock {
+  if (block.type === 'text' || block.type === 'thinking') return { ...block, text }
+  return block.type === 'toolCall' ? { ...block, rawArguments: text } : block
+}
+
+/** What a delta does to a message. */
+export type DeltaDecision =
+  | { type: 'same' }
+  | { type: 'gap' }
+  /** `disagrees`: the event's number proves its place, but its offset says otherwise. */
+  | { type: 'append'; piece: Piece; block: AssistantBlock; disagrees: boolean }
+
+const SAME: DeltaDecision = { type: 'same' }
+const GAP: DeltaDecision = { type: 'gap' }
+
+/**
+ * Decides by block index and offset. Below the present length a delta is a duplicate if it repeats what is there, of which
+ * only the tail is new; above it, something is missing. A contiguous event number (`proven`) outranks an offset that
+ * disagrees.
+ */
+export function decideDelta(
+  message: AssistantMessage,
+  event: MessageDelta,
+  { proven, ignoreOffset }: { proven: boolean; ignoreOffset: boolean },
+): DeltaDecision {
+  const { index, delta } = event
+  const present = message.content[index]
+  if (!present && index !== message.content.length) return GAP
+  const block = present ?? event.block ?? { type: 'text', text: '' }
+  const text = growingText(block)
+  const append = (added: string, disagrees: boolean): DeltaDecision => ({
+    type: 'append',
+    piece: { messageId: message.id, index, offset: text?.length ?? 0, text: added, opens: !present },
+    block,
+    disagrees,
+  })
+  if (text === undefined) return present ? SAME : append('', false)
+  const offset = ignoreOffset ? text.length : (event.offset ?? text.length)
+  if (offset === text.length) return delta === '' && present ? SAME : append(delta, false)
+  if (offset < text.length) {
+    const known = text.slice(offset, offset + delta.length)
+    if (delta.startsWith(known))
+      return delta.length === known.length ? SAME : append(delta.slice(known.length), false)
+  }
+  return proven ? append(delta, true) : GAP
+}
+
+/** The message with a decided piece added. */
+export function applyPiece(message: AssistantMessage, piece: Piece, block: AssistantBlock): AssistantMessage {
+  const content = message.content.slice()
+  const text = growingText(block)
+  content[piece.index] = text === undefined ? block : withText(block, text + piece.text)
+  return { ...message, content }
+}

@@ -1,0 +1,55 @@
+import { isSettled, type Message } from '../message/schema.ts'
+import { growingText } from './delta.ts'
+
+/** Whether two plain JSON values are the same. */
+export function sameJson(a: unknown, b: unknown): boolean {
+  if (Object.is(a, b)) return true
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
+  if (Array.isArray(a) !== Array.isArray(b)) return false
+  const left = Object.entries(a).filter(([, value]) => value !== undefined)
+  const right = new Map(Object.entries(b).filter(([, value]) => value !== undefined))
+  return (
+    left.length === right.size &&
+    left.every(([key, value]) => right.has(key) && sameJson(value, right.get(key)))
+  )
+}
+
+function textLength(message: Message): number {
+  let length = 0
+  if (message.role === 'assistant')
+    for (const block of message.content) length += 1 + (growingText(block)?.length ?? 0)
+  return length
+}
+
+/** What a row keeps of the one it replaces: fields that not every server repeats. */
+function inherit(present: Message, given: Message): Message {
+  const seq = given.seq ?? present.seq
+  const clientId = given.clientId ?? present.clientId
+  if (seq === given.seq && clientId === given.clientId) return given
+  return { ...given, ...(seq !== undefined && { seq }), ...(clientId !== undefined && { clientId }) }
+}
+
+/**
+ * Which of two versions of a message stands: monotonic, and commutative for rows with revisions. The higher `rev` wins;
+ * at the same `rev` the settled one, then the one that has streamed further; without revisions an authoritative settled
+ * row wins. What is known already returns the very same object.
+ */
+export function mergeMessage(present: Message | undefined, given: Message): Message {
+  if (!present) return given
+  const winner = inherit(present, given)
+  if (sameJson(present, winner)) return present
+  if (given.rev !== undefined && present.rev !== undefined && given.rev !== present.rev) {
+    return given.rev > present.rev ? winner : present
+  }
+  if (given.rev === undefined && present.rev !== undefined)
+    return isSettled(present) ? present : preferSettled(present, winner)
+  if (given.rev !== undefined && present.rev === undefined) return winner
+  return preferSettled(present, winner)
+}
+
+function preferSettled(present: Message, given: Message): Message {
+  if (isSettled(present) !== isSettled(given)) return isSettled(given) ? given : present
+  // Both final, without revisions to compare: the owner's later word. Both in flight: the longer.
+  if (isSettled(given)) return given.rev === undefined ? given : present
+  return textLength(given) > textLength(present) ? given : present
+}

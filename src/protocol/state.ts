@@ -1,0 +1,127 @@
+import { isSettled, type Message, type Session } from '../message/schema.ts'
+import type { EventId } from './events.ts'
+
+/** Why later events cannot be applied: something before them is missing. */
+export interface Missing {
+  /** First and last missing event number, where known. */
+  from?: number
+  to?: number
+  reason: 'hole' | 'trimmed' | 'diverged' | 'restarted' | 'offset' | 'malformed'
+}
+
+/**
+ * What a client knows of one session: the fold of its events and of the rows it was given. Immutable; a part that does
+ * not change stays the same object.
+ */
+export interface SessionState {
+  readonly sessionId: string
+  readonly session: Session | undefined
+  /** Last message of the selected branch, the client's own unsent messages included. */
+  readonly headId: string | null
+  /** Answers in flight. Apart from the rest, so that a delta copies a map of one or two entries. */
+  readonly live: ReadonlyMap<string, Message>
+  /** All other messages. */
+  readonly rest: ReadonlyMap<string, Message>
+  /** Deleted messages with the revision of their end, so that a late event does not bring them back. */
+  readonly tombstones: ReadonlyMap<string, number>
+  /** The last applied event. */
+  readonly cursor: EventId | null
+  /** The highest revision seen. */
+  readonly rev: number
+  /** The place that the next message gets whose server gives none. */
+  readonly nextSeq: number
+  /** Runs in flight. */
+  readonly runs: ReadonlySet<string>
+  /** Set when events are missing; cleared by a snapshot. */
+  readonly missing: Missing | null
+  /** The server counts offsets in other units than UTF-16: they are ignored where numbers prove the order. */
+  readonly offsetsIgnored: boolean
+  readonly deleted: boolean
+}
+
+const none: ReadonlyMap<string, never> = new Map<string, never>()
+
+export const emptyState = (sessionId: string): SessionState => ({
+  sessionId,
+  session: undefined,
+  headId: null,
+  live: none,
+  rest: none,
+  tombstones: none,
+  cursor: null,
+  rev: 0,
+  nextSeq: 1,
+  runs: new Set(),
+  missing: null,
+  offsetsIgnored: false,
+  deleted: false,
+})
+
+/** Something that was added to a block: what a list can append, and what the journal stores. */
+export interface Piece {
+  messageId: string
+  index: number
+  /** Length of the block's text before, in UTF-16 units. */
+  offset: number
+  text: string
+  /** Whether the block began with this piece. */
+  opens: boolean
+}
+
+/** What a fold did, for those who render and store it. */
+export interface Trace {
+  pieces: Piece[]
+  /** Messages that changed other than by pieces. */
+  changed: Set<string>
+  removed: Set<string>
+}
+
+export const newTrace = (): Trace => ({ pieces: [], changed: new Set(), removed: new Set() })
+
+export const messageOf = (state: SessionState, id: string): Message | undefined =>
+  state.live.get(id) ?? state.rest.get(id)
+
+/** All messages, in no order. */
+export function* messagesOf(state: SessionState): Generator<Message> {
+  yield* state.live.values()
+  yield* state.rest.values()
+}
+
+const isLive = (message: Message) => message.role !== 'user' && !isSettled(message)
+
+/** The state with these messages put in; those that are there already, as the same object, cost nothing. */
+export function putMessages(state: SessionState, messages: readonly Message[], trace?: Trace): SessionState {
+  const changed = messages.filter((message) => messageOf(state, message.id) !== message)
+  if (changed.length === 0) return state
+  let { nextSeq, rev } = state
+  const live = new Map(state.live)
+  // Copied only where it changes: it holds the whole history.
+  const touchesRest = changed.some((message) => !isLive(message) || state.rest.has(message.id))
+  const rest = touchesRest ? new Map(state.rest) : undefined
+  for (const message of changed) {
+    trace?.changed.add(message.id)
+    nextSeq = Math.max(nextSeq, (message.seq ?? 0) + 1)
+    rev = Math.max(rev, message.rev ?? 0)
+    if (isLive(message)) {
+      rest?.delete(message.id)
+      live.set(message.id, message)
+    } else {
+      live.delete(message.id)
+      rest?.set(message.id, message)
+    }
+  }
+  return { ...state, live, rest: rest ?? state.rest, nextSeq, rev }
+}
+
+/** The state without a message. */
+export function removeMessage(state: SessionState, id: string, trace?: Trace): SessionState {
+  const message = messageOf(state, id)
+  if (!message) return state
+  trace?.removed.add(id)
+  trace?.changed.delete(id)
+  const live = new Map(state.live)
+  const rest = new Map(state.rest)
+  live.delete(id)
+  rest.delete(id)
+  return { ...state, live, rest, headId: state.headId === id ? message.parentId : state.headId }
+}
