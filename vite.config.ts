@@ -1,0 +1,83 @@
+import { fileURLToPath } from 'node:url'
+import react from '@vitejs/plugin-react'
+import { playwright } from '@vitest/browser-playwright'
+import { defineConfig } from 'vitest/config'
+import { chromiumArgs, findChromium } from './scripts/chromium.mjs'
+import { readDoors } from './scripts/doors.mjs'
+
+const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
+const chromium = findChromium()
+
+/** Demo and tests import the package by its name, as a user does, and get the source. */
+const alias = readDoors().map(({ name, source }) => ({
+  find: new RegExp(`^${name}$`),
+  replacement: at(source),
+}))
+
+const browserTests = ['test/**/*.browser.test.{ts,tsx}']
+const e2eTests = ['test/e2e/**/*.test.ts']
+
+export default defineConfig({
+  plugins: [react()],
+  resolve: { alias },
+  build: { outDir: 'demo/dist', emptyOutDir: true, target: 'es2022', chunkSizeWarningLimit: 2_000 },
+  test: {
+    reporters: ['default'],
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'node',
+          include: ['test/**/*.test.{ts,tsx}'],
+          exclude: [...browserTests, ...e2eTests],
+          testTimeout: 10_000,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        extends: true,
+        // All of them up front: a dependency found in mid-run would reload the page under a running test.
+        optimizeDeps: {
+          include: [
+            'dexie',
+            'eventsource-parser',
+            'fast-check',
+            'nanoid',
+            'react',
+            'react-dom',
+            'react-dom/client',
+            'react/jsx-dev-runtime',
+            'zod/mini',
+          ],
+        },
+        test: {
+          name: 'browser',
+          include: browserTests,
+          testTimeout: 20_000,
+          sequence: { groupOrder: 1 },
+          browser: {
+            enabled: true,
+            headless: true,
+            screenshotFailures: false,
+            provider: playwright({
+              launchOptions: { args: chromiumArgs, ...(chromium ? { executablePath: chromium } : {}) },
+            }),
+            instances: [{ browser: 'chromium' }],
+          },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'e2e',
+          include: e2eTests,
+          // Each starts servers and a browser of its own: one file at a time, with time to spare on a busy machine.
+          fileParallelism: false,
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          sequence: { groupOrder: 2 },
+        },
+      },
+    ],
+  },
+})
