@@ -1,0 +1,42 @@
+export type {
+  Adapter,
+  AssistantDraft,
+  CallOptions,
+  EncodedRequest,
+  Model,
+  ModelContext,
+  ModelEvent,
+  RawResponse,
+  ToolSpec,
+} from './adapters/contract.ts'
+export type { Store } from './lib/cell.ts'
+export type { Env } from './lib/env.ts'
+export { ErrorCode, ErrorData, TidemarkError } from './lib/errors.ts'
+export type { Block, Role } from './message/schema.ts'
+export {
+  AssistantBlock,
+  AssistantMessage,
+  FileBlock,
+  ImageBlock,
+  isSettled,
+  keyOf,
+  Message,
+  OtherBlock,
+  SCHEMA_VERSION,
+  Session,
+  SourceBlock,
+  Status,
+  StopReason,
+  SystemMessage,
+  TextBlock,
+  ThinkingBlock,
+  ToolBlock,
+  ToolCallBlock,
+  ToolMessage,
+  Usage,
+  UserBlock,
+  UserMessage,
+} from './message/schema.ts'
+export type { StatusEvent, StatusTable } from './message/status.ts'
+export { can, next, STATUS } from './message/status.ts'
+export { textOf } from './message/text.ts'
