@@ -31,6 +31,8 @@ export const ErrorData = z.object({
   /** The provider's or server's id of the failed request. */
   requestId: z.optional(z.string()),
   provider: z.optional(z.string()),
+  /** With `context-overflow`, where they are known: what the request needs, and what there is room for. */
+  tokens: z.optional(z.object({ needed: z.number(), available: z.number() })),
 })
 export type ErrorData = z.infer<typeof ErrorData>
 

@@ -1,0 +1,91 @@
+import { type AssistantMessage, type Message, SCHEMA_VERSION, type UserMessage } from '../message/schema.ts'
+import { textOf } from '../message/text.ts'
+
+/** Why a message is not in a context. */
+export type DropReason =
+  /** It is on another branch. */
+  | 'branch'
+  /** The same message comes a second time. */
+  | 'duplicate'
+  /** It is not settled: not yet accepted, or still being written. */
+  | 'unsettled'
+  | 'failed'
+  /** It was cut off, and the options say to leave such messages out. */
+  | 'interrupted'
+  /** There is nothing in it that a model could read. */
+  | 'empty'
+  /** A result without its call, or a second one for the same call. */
+  | 'orphan'
+  /** It consists of calls that nothing answers. */
+  | 'dangling'
+  /** Its turn, or a newer one, does not fit. */
+  | 'budget'
+
+/** What stands at the end of a text that was cut off. */
+export const INTERRUPTED_MARK = '[interrupted]'
+
+/** What stands before instructions that came in mid-session. */
+export const INSTRUCTIONS_MARK = '[changed instructions]'
+
+/** Thinking and citations are not content by themselves: a message of nothing else says nothing. */
+const says = (message: Message): boolean =>
+  message.content.some((block) => {
+    if (block.type === 'text') return block.text.trim() !== ''
+    return block.type !== 'thinking' && block.type !== 'source'
+  })
+
+/** A half answer as text that says so: what else is in it may be cut anywhere. What was counted or measured is not this. */
+function asMarkedText(message: AssistantMessage): AssistantMessage {
+  const { usage: _, tokenCount: __, error: ___, stopReason: ____, responseId: _____, ...rest } = message
+  const text = `${textOf(message).trimEnd()} ${INTERRUPTED_MARK}`
+  return { ...rest, status: 'completed', content: [{ type: 'text', text }] }
+}
+
+/** The message as a model may see it, or why it may not. */
+export function sendable(message: Message, interrupted: 'text' | 'drop'): Message | DropReason {
+  if (message.status === 'pending' || message.status === 'streaming') return 'unsettled'
+  if (message.status === 'failed') return 'failed'
+  // An empty result is an answer, too.
+  if (message.role === 'tool') return message
+  if (message.status === 'completed') return says(message) ? message : 'empty'
+  if (interrupted === 'drop' || message.role !== 'assistant') return 'interrupted'
+  return textOf(message).trim() === '' ? 'empty' : asMarkedText(message)
+}
+
+/** A later system message as a note of the user, so that the first instructions stay on top and alone. */
+export const asNote = ({ id, sessionId, parentId, createdAt, updatedAt, content }: Message): UserMessage => ({
+  id,
+  sessionId,
+  parentId,
+  role: 'user',
+  status: 'completed',
+  content: [{ type: 'text', text: `${INSTRUCTIONS_MARK}\n${textOf({ content })}` }],
+  createdAt,
+  updatedAt,
+  v: SCHEMA_VERSION,
+})
+
+/** The calls of a message that are ours to answer. */
+export function callsOf(message: Message): ReadonlySet<string> {
+  const ids = new Set<string>()
+  if (message.role === 'assistant')
+    for (const block of message.content) if (block.type === 'toolCall' && !block.server) ids.add(block.id)
+  return ids
+}
+
+/** The message with those of its own calls that have a result, once each; the very same where that is all of them. */
+export function withAnsweredCalls(
+  message: AssistantMessage,
+  answered: ReadonlySet<string>,
+): Message | 'dangling' {
+  const seen = new Set<string>()
+  const content = message.content.filter((block) => {
+    if (block.type !== 'toolCall' || block.server) return true
+    const kept = answered.has(block.id) && !seen.has(block.id)
+    seen.add(block.id)
+    return kept
+  })
+  if (content.length === message.content.length) return message
+  const stripped = { ...message, content }
+  return says(stripped) ? stripped : 'dangling'
+}
