@@ -13,6 +13,8 @@ export interface SseParserOptions {
   onComment?(text: string): void
   /** Milliseconds, as the server's `retry:` asks. */
   onRetry?(ms: number): void
+  /** A line that is no field of the format, whole. The specification skips it; some servers put their errors there. */
+  onStray?(line: string): void
   /** More was buffered than `maxBuffer`: nothing further is parsed. Without it, `feed` throws a `RangeError`. */
   onOverflow?(): void
   /** Characters of one unfinished event. @default 16 million */
@@ -34,7 +36,7 @@ export interface SseParser {
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
  */
 export function createSseParser(options: SseParserOptions): SseParser {
-  const { onFrame, onComment, onRetry, onOverflow, maxBuffer = 16_000_000 } = options
+  const { onFrame, onComment, onRetry, onStray, onOverflow, maxBuffer = 16_000_000 } = options
   // One streaming decoder: a character may be cut anywhere; it also removes a leading byte order mark.
   const decoder = new TextDecoder()
   let overflown = false
@@ -44,6 +46,7 @@ export function createSseParser(options: SseParserOptions): SseParser {
     onRetry,
     maxBufferSize: maxBuffer,
     onError(error) {
+      if (error.type === 'unknown-field') onStray?.(error.line ?? '')
       if (error.type !== 'max-buffer-size-exceeded') return
       overflown = true
       if (!onOverflow) throw new RangeError(`an event of more than ${maxBuffer} characters`)

@@ -1,0 +1,24 @@
+/** JSON from elsewhere, read with guards: what is absent, null or of another type is empty, never an exception. */
+export type JsonRecord = Readonly<Record<string, unknown>>
+
+const NOTHING: JsonRecord = Object.freeze({})
+
+export const isRecord = (value: unknown): value is JsonRecord =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+export const record = (value: unknown): JsonRecord => (isRecord(value) ? value : NOTHING)
+export const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
+export const string = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+/** A count of something: a finite number, zero or more. */
+export const count = (value: unknown): number | undefined =>
+  typeof value === 'number' && value >= 0 && Number.isFinite(value) ? value : undefined
+
+/** The value of a JSON text, wrapped so that `null` and failure can be told apart. */
+export function parseJson(text: string): { value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) }
+  } catch {
+    return undefined
+  }
+}

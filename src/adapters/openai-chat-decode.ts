@@ -1,0 +1,201 @@
+import type { ErrorCode, ErrorData } from '../lib/errors.ts'
+import {
+  addBlock,
+  addRefusal,
+  addSource,
+  addText,
+  addThinking,
+  type Draft,
+  type Ending,
+  nameCall,
+  type OpenCall,
+  openCall,
+  setUsage,
+  signThinking,
+  startDraft,
+  writeCall,
+} from './draft.ts'
+import { errorIn, failureFrom } from './failure.ts'
+import type { Dialect } from './hear.ts'
+import { count, isRecord, type JsonRecord, list, parseJson, record, string } from './json.ts'
+import { usageOf } from './usage.ts'
+
+/** The key of the one call that came before there were `tool_calls`. */
+const LEGACY = -1
+
+/** What is remembered of an answer between its pieces. */
+export interface ChatState {
+  /** Calls by the index the server gives them: any number, not a place in an array. */
+  readonly byIndex: Map<number, OpenCall>
+  readonly byId: Map<string, OpenCall>
+  lastCall: OpenCall | undefined
+  /** The last reason given. */
+  finish: string | undefined
+}
+
+/** The Chat Completions dialect, as OpenAI and its many imitators write it. */
+export const chatDialect: Dialect<ChatState> = {
+  begin: () => ({ byIndex: new Map(), byId: new Map(), lastCall: undefined, finish: undefined }),
+  read: readPiece,
+  end: ({ finish }, marked) => (finish === undefined && !marked ? undefined : endingOf(finish ?? 'stop')),
+}
+
+function readPiece(draft: Draft, state: ChatState, value: unknown, whole: boolean): Ending | undefined {
+  const piece = record(value)
+  startDraft(draft, string(piece.model), string(piece.id))
+  readUsage(draft, piece)
+  readCitations(draft, piece)
+  for (const item of list(piece.choices)) {
+    const choice = record(item)
+    // Of several answers (`n`), the first is the answer.
+    if ((count(choice.index) ?? 0) !== 0) continue
+    // Where both are there, `message` is the sum of what was said so far (Perplexity).
+    readDelta(draft, state, record(choice.delta ?? choice.message))
+    // A whole answer may say "" (Snowflake); in a stream that is how some say "not yet".
+    const { finish_reason: finish } = choice
+    if (typeof finish === 'string' && (whole || finish !== '')) state.finish = finish
+    const error = errorIn({ error: choice.error })
+    if (error) return { reason: 'error', error: failureFrom(error, inside(draft)) }
+  }
+  return undefined
+}
+
+function readDelta(draft: Draft, state: ChatState, delta: JsonRecord): void {
+  readReasoning(draft, delta)
+  readContent(draft, delta.content)
+  addRefusal(draft, string(delta.refusal))
+  for (const image of list(delta.images)) readPart(draft, record(image))
+  for (const item of list(delta.annotations)) {
+    const citation = record(record(item).url_citation)
+    addCitation(draft, citation.url, citation.title)
+  }
+  for (const call of list(delta.tool_calls)) readCall(draft, state, record(call))
+  const legacy = record(delta.function_call)
+  if (string(legacy.name) !== '' || string(legacy.arguments) !== '')
+    readCall(draft, state, { index: LEGACY, function: legacy })
+}
+
+/** The same thinking may come under three names at once: one is read. The details alone carry signatures. */
+function readReasoning(draft: Draft, delta: JsonRecord): void {
+  const details = list(delta.reasoning_details).map(record)
+  const words = details.map((detail) => string(detail.text) || string(detail.summary))
+  const detailed = words.some((word) => word !== '')
+  if (!detailed) addThinking(draft, string(delta.reasoning_content) || string(delta.reasoning))
+  for (const [i, detail] of details.entries()) {
+    addThinking(draft, words[i] ?? '')
+    const signature = string(detail.signature)
+    const signed = signature !== '' && signThinking(draft, signature)
+    // Proof of thinking that is not shown: kept whole, as it came, for its own provider.
+    if (!signed && (signature !== '' || string(detail.data) !== ''))
+      addBlock(draft, { type: 'other', provider: draft.provider, raw: detail })
+  }
+}
+
+function readContent(draft: Draft, content: unknown): void {
+  if (typeof content === 'string') addText(draft, content)
+  else for (const part of list(content)) readPart(draft, record(part))
+}
+
+/** A part of a content list: Mistral's thinking, OpenRouter's images, or one we do not know. */
+function readPart(draft: Draft, part: JsonRecord): void {
+  if (part.type === 'text') addText(draft, string(part.text))
+  else if (part.type === 'thinking')
+    for (const thought of list(part.thinking)) addThinking(draft, string(record(thought).text))
+  else if (part.type === 'image_url') readImage(draft, string(record(part.image_url).url))
+  else addBlock(draft, { type: 'other', provider: draft.provider, raw: part })
+}
+
+function readImage(draft: Draft, url: string): void {
+  const [, mimeType, data] = /^data:([^;,]+);base64,(.*)$/s.exec(url) ?? []
+  if (mimeType && data) addBlock(draft, { type: 'image', mimeType, data })
+  else if (url !== '') addBlock(draft, { type: 'image', mimeType: 'image/*', url })
+}
+
+function readCall(draft: Draft, state: ChatState, piece: JsonRecord): void {
+  const { name: given, arguments: value } = record(piece.function)
+  const args = isRecord(value) ? JSON.stringify(value) : string(value)
+  const [id, name] = [string(piece.id), string(given)]
+  const index = piece.index === LEGACY ? LEGACY : count(piece.index)
+  const known = findCall(state, index, id, name)
+  const call = known && !isNamedAgain(known, name, args) ? known : openCall(draft, id, name)
+  if (call.id === '') call.id = id
+  nameCall(draft, call, name)
+  writeCall(draft, call, args)
+  if (index !== undefined) state.byIndex.set(index, call)
+  if (id !== '') state.byId.set(id, call)
+  state.lastCall = call
+}
+
+/** Which of the open calls a piece belongs to; undefined where it begins another. An empty id is no id. */
+function findCall(
+  state: ChatState,
+  index: number | undefined,
+  id: string,
+  name: string,
+): OpenCall | undefined {
+  const byId = id === '' ? undefined : state.byId.get(id)
+  if (index === undefined) return byId ?? (name === '' && id === '' ? state.lastCall : undefined)
+  const call = state.byIndex.get(index)
+  // Some servers number every call 0: another id with a name is another call.
+  if (call && id !== '' && call.id !== '' && call.id !== id) return byId ?? (name === '' ? call : undefined)
+  return call
+}
+
+/** Servers that give neither ids nor numbers: a name and an object after whole arguments are another call. */
+const isNamedAgain = (call: OpenCall, name: string, args: string): boolean =>
+  name !== '' && /^\s*\{/.test(args) && /\}\s*$/.test(call.raw) && parseJson(call.raw) !== undefined
+
+function readUsage(draft: Draft, piece: JsonRecord): void {
+  const found = piece.usage ?? record(piece.x_groq).usage
+  if (!isRecord(found)) return
+  const prompt = record(found.prompt_tokens_details)
+  const usage = usageOf({
+    prompt: count(found.prompt_tokens),
+    completion: count(found.completion_tokens),
+    total: count(found.total_tokens),
+    cacheRead:
+      count(prompt.cached_tokens) ?? count(found.prompt_cache_hit_tokens) ?? count(found.cached_tokens),
+    cacheWrite: count(prompt.cache_write_tokens),
+    reasoning: count(record(found.completion_tokens_details).reasoning_tokens),
+  })
+  if (usage) setUsage(draft, usage)
+}
+
+/** Perplexity says its sources beside the answer: addresses, and with titles once more. */
+function readCitations(draft: Draft, piece: JsonRecord): void {
+  for (const item of list(piece.search_results)) addCitation(draft, record(item).url, record(item).title)
+  for (const url of list(piece.citations)) addCitation(draft, url, undefined)
+}
+
+function addCitation(draft: Draft, url: unknown, title: unknown): void {
+  if (typeof url !== 'string' || url === '') return
+  addSource(draft, { type: 'source', url, ...(typeof title === 'string' && title !== '' ? { title } : {}) })
+}
+
+const TOO_LONG = 'length'
+/** Reasons that mean more than "done"; whatever is not here does mean that. */
+const FINISH: ReadonlyMap<string, typeof TOO_LONG | ErrorCode> = new Map([
+  ['length', TOO_LONG],
+  ['max_tokens', TOO_LONG],
+  ['max_output_tokens', TOO_LONG],
+  ['model_length', TOO_LONG],
+  ['content_filter', 'refusal'],
+  ['sensitive', 'refusal'],
+  ['safety', 'refusal'],
+  ['refusal', 'refusal'],
+  ['model_context_window_exceeded', 'context-overflow'],
+  ['network_error', 'network'],
+  ['insufficient_system_resource', 'server'],
+  ['error', 'server'],
+])
+
+function endingOf(finish: string): Ending {
+  const meaning = FINISH.get(finish.toLowerCase())
+  if (meaning === undefined) return { reason: 'stop' }
+  if (meaning === TOO_LONG) return { reason: 'length' }
+  const error: ErrorData = { code: meaning, message: `the model stopped: ${finish}` }
+  return { reason: 'error', error }
+}
+
+/** For an error inside an answer that had begun well. */
+const inside = ({ provider }: Draft) => ({ provider, status: 200, headers: { get: () => null } })
