@@ -9,6 +9,18 @@ export type {
   RawResponse,
   ToolSpec,
 } from './adapters/contract.ts'
+export type {
+  AssembledContext,
+  AssembleOptions,
+  ContextTool,
+  DroppedMessage,
+  IncludedMessage,
+  IncludeReason,
+} from './context/assemble.ts'
+export { assembleContext } from './context/assemble.ts'
+export type { Estimator } from './context/estimate.ts'
+export { createEstimator } from './context/estimate.ts'
+export type { DropReason } from './context/sendable.ts'
 export type { Store } from './lib/cell.ts'
 export type { Env } from './lib/env.ts'
 export { ErrorCode, ErrorData, TidemarkError } from './lib/errors.ts'
@@ -40,3 +52,10 @@ export {
 export type { StatusEvent, StatusTable } from './message/status.ts'
 export { can, next, STATUS } from './message/status.ts'
 export { textOf } from './message/text.ts'
+export type { Validation, ValidationCode, ValidationError } from './message/validate.ts'
+export { validateConversation, validateMessage } from './message/validate.ts'
+export type { Envelope, MessagePage } from './protocol/events.ts'
+export { ChatEvent } from './protocol/events.ts'
+export { reduce } from './protocol/reduce.ts'
+export type { Missing, Piece, SessionState, Trace } from './protocol/state.ts'
+export { emptyState } from './protocol/state.ts'

@@ -1,0 +1,52 @@
+import { describe, expect, test } from 'vitest'
+import { measureBundle } from './support/measure-bundle.ts'
+
+/** Bytes, minified and gzipped; 1 kB is 1,000 bytes. What README and DESIGN promise. */
+interface Budget {
+  what: string
+  entry: string
+  /** Taken away from the entry's size: what the part comes on top of. */
+  without?: string
+  external?: readonly string[]
+  most: number
+}
+
+const core = "export { createChat, remote } from 'tidemark'"
+const inPage = "export { createChat, direct } from 'tidemark'"
+const dexie = "export { dexieStorage } from 'tidemark/dexie'"
+const adapter = "export { openaiChat } from 'tidemark/openai-chat'"
+const context = "export { assembleContext, createEstimator } from 'tidemark'"
+
+const budgets: readonly Budget[] = [
+  { what: 'createChat and remote, schemas and SSE parser included', entry: core, most: 22_000 },
+  {
+    what: 'an adapter on top of a chat in the page',
+    entry: `${inPage}\n${adapter}`,
+    without: inPage,
+    most: 5_000,
+  },
+  { what: 'assembleContext alone', entry: "export { assembleContext } from 'tidemark'", most: 3_000 },
+  { what: 'the React binding', entry: "export * from 'tidemark/react'", external: ['react'], most: 1_000 },
+  { what: 'createChat, remote and Dexie', entry: `${core}\n${dexie}`, most: 55_000 },
+  {
+    what: 'createChat, direct, an adapter, context, estimator and Dexie',
+    entry: [inPage, adapter, context, dexie].join('\n'),
+    most: 68_000,
+  },
+]
+
+describe('what a page pays', () => {
+  test.each(budgets)('$what: at most $most bytes', async ({ entry, without, external = [], most }) => {
+    const whole = await measureBundle({ entry, external })
+    const base = without ? await measureBundle({ entry: without, external }) : { gzip: 0 }
+    expect(whole.gzip - base.gzip).toBeGreaterThan(0)
+    expect(whole.gzip - base.gzip).toBeLessThanOrEqual(most)
+  })
+
+  test('a bundle has what its entry names, and nothing that it does not', async () => {
+    const text = await measureBundle({ entry: "export { textOf } from 'tidemark'" })
+    const schema = await measureBundle({ entry: "export { Message } from 'tidemark'" })
+    expect(text.gzip).toBeLessThan(500)
+    expect(schema.gzip).toBeGreaterThan(3_000)
+  })
+})

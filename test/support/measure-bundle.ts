@@ -1,0 +1,76 @@
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { build, type Rolldown } from 'vite'
+import { root } from '../../scripts/bootstrap.mjs'
+import { readDoors } from '../../scripts/doors.mjs'
+
+export interface BundleOptions {
+  /** The entry's text: what an app would write. Imports `tidemark` and its doors by name, other packages from node_modules. */
+  entry: string
+  /** Packages left out, such as a peer that the app has anyway. Their own sub-paths are left out too. */
+  external?: readonly string[]
+  /** Where packages are looked for. @default the project's root */
+  folder?: string
+}
+
+export interface BundleSize {
+  /** Minified. */
+  bytes: number
+  /** Minified and gzipped at level 9: what budgets speak of. */
+  gzip: number
+}
+
+const id = 'virtual:entry'
+
+const isExternal =
+  (external: readonly string[]) =>
+  (name: string): boolean =>
+    external.some((known) => name === known || name.startsWith(`${known}/`))
+
+const alias = (): { find: RegExp; replacement: string }[] =>
+  readDoors().map(({ name, source }) => ({ find: new RegExp(`^${name}$`), replacement: join(root, source) }))
+
+/** What `entry` costs a page that bundles it: every chunk, the lazy ones included. Writes nothing. */
+export async function measureBundle({
+  entry,
+  external = [],
+  folder = root,
+}: BundleOptions): Promise<BundleSize> {
+  const output = await build({
+    root: folder,
+    configFile: false,
+    logLevel: 'error',
+    resolve: { alias: alias() },
+    define: { 'process.env.NODE_ENV': '"production"' },
+    plugins: [
+      {
+        name: 'entry',
+        resolveId: (name) => (name === id ? join(folder, 'virtual-entry.ts') : null),
+        load: (path) => (path === join(folder, 'virtual-entry.ts') ? entry : null),
+      },
+    ],
+    build: {
+      write: false,
+      target: 'es2022',
+      minify: true,
+      modulePreload: false,
+      rolldownOptions: {
+        input: id,
+        external: isExternal(external),
+        // An app's exports: without it an entry that only exports would be empty.
+        preserveEntrySignatures: 'strict',
+      },
+    },
+  })
+  return sizeOf([output].flat().flatMap((result) => ('output' in result ? result.output : [])))
+}
+
+function sizeOf(files: readonly (Rolldown.OutputChunk | Rolldown.OutputAsset)[]): BundleSize {
+  let size: BundleSize = { bytes: 0, gzip: 0 }
+  for (const file of files) {
+    if (file.type !== 'chunk') continue
+    const { byteLength } = Buffer.from(file.code)
+    size = { bytes: size.bytes + byteLength, gzip: size.gzip + gzipSync(file.code, { level: 9 }).byteLength }
+  }
+  return size
+}
