@@ -31,7 +31,13 @@ export type Usage = z.infer<typeof Usage>
 /** Opaque proof a provider attached to a block (thinking, thought signatures); replayed only to the provider that wrote it. */
 const signature = z.optional(z.string())
 
-export const TextBlock = z.object({ type: z.literal('text'), text: z.string(), signature })
+export const TextBlock = z.object({
+  type: z.literal('text'),
+  text: z.string(),
+  signature,
+  /** The model's own words for declining, as the provider marks them. */
+  refusal: z.optional(z.boolean()),
+})
 export type TextBlock = z.infer<typeof TextBlock>
 
 export const ThinkingBlock = z.object({
