@@ -1,7 +1,11 @@
-import type { CallOptions, Model } from '../adapters/contract.ts'
+import type { CallOptions, Model, ModelContext, ToolSpec } from '../adapters/contract.ts'
 import type { Env } from '../lib/env.ts'
-import type { Message } from '../message/schema.ts'
+import type { Message, ToolCallBlock, ToolMessage } from '../message/schema.ts'
 import type { ChatEvent, RunOutcome } from '../protocol/events.ts'
+import { answer } from './answer.ts'
+import { callTool } from './call-tool.ts'
+import { nextStep } from './next.ts'
+import { created, openRun, pendingAnswer, pendingResults, type Run, sumOf } from './run.ts'
 import type { Tool } from './tool.ts'
 
 /** Where a run writes what happens. Whoever owns the truth implements it: the server's store, or the client's. */
@@ -9,8 +13,16 @@ export interface RunLog {
   /**
    * Appends events in order. Resolves when they are durable (the owner numbers them, gives `seq` and `rev` to the
    * messages in them, and may batch deltas). Rejects when the run may not write any more (a lost lease): the run ends.
+   * Called again before it resolves, for deltas: at most 16 appends are under way.
    */
   append(events: readonly ChatEvent[]): Promise<void>
+}
+
+/** What a context is made of: the branch so far, the answers of this run included. */
+export interface ContextInput {
+  messages: readonly Message[]
+  system?: string
+  tools?: readonly ToolSpec[]
 }
 
 export interface RunOptions {
@@ -25,6 +37,11 @@ export interface RunOptions {
   /** Instructions for the model. */
   system?: string
   call?: CallOptions
+  /**
+   * Decides before each model call what the model gets to see. What it throws fails the answer, with the code of a
+   * `TidemarkError`. @default assembleContext
+   */
+  context?: (input: ContextInput) => ModelContext | Promise<ModelContext>
   /** Most model calls in one run. @default 8 */
   maxSteps?: number
   /** Most retries of a model call before its first content. @default 2 */
@@ -35,8 +52,85 @@ export interface RunOptions {
   signal: AbortSignal
 }
 
+/** One model call. `due` is what is written together with the new message; what ends it is given back. */
+async function callModel(run: Run, due: readonly ChatEvent[]): Promise<ChatEvent[]> {
+  const message = pendingAnswer(run)
+  await run.writer.commit([...due, created(message)])
+  const settled = await answer(run, message)
+  run.trail.push(settled.message)
+  return settled.events
+}
+
+/** All calls of an answer, in parallel. Results are written in the order of the calls, the last one by whoever goes on. */
+async function runTools(
+  run: Run,
+  calls: readonly ToolCallBlock[],
+  due: readonly ChatEvent[],
+): Promise<ChatEvent[]> {
+  const { writer, gate, options, trail } = run
+  const pending = pendingResults(run, calls)
+  await writer.commit([...due, ...pending.map(({ message }) => created(message))])
+  const work = pending.map(async ({ call, message }): Promise<ToolMessage> => {
+    const tool = options.tools?.find(({ name }) => name === call.name)
+    const { text, isError } = await callTool(call, tool, gate)
+    const updatedAt = options.env.now()
+    return { ...message, status: 'completed', content: [{ type: 'text', text }], isError, updatedAt }
+  })
+  for (const [place, result] of work.entries()) {
+    const message = await result
+    trail.push(message)
+    const settled: ChatEvent[] = [{ type: 'message.completed', message }]
+    if (place === work.length - 1) return settled
+    await writer.commit(settled)
+  }
+  return []
+}
+
+async function drive(run: Run): Promise<RunOutcome> {
+  const { options, writer, gate, trail, usages } = run
+  const { runId, maxSteps = 8 } = options
+  // What is decided but not yet written: it is written with what follows from it, so that at every moment either a message
+  // of the run is unsettled or the run is finished, and a crash anywhere leaves something to be found by.
+  let due: ChatEvent[] = [{ type: 'run.started', runId }]
+  for (;;) {
+    const step = nextStep({ trail, maxSteps, stopped: gate.signal.aborted })
+    switch (step.type) {
+      case 'callModel':
+        due = await callModel(run, due)
+        break
+      case 'runTools':
+        due = await runTools(run, step.calls, due)
+        break
+      case 'end': {
+        const usage = sumOf(usages)
+        const finished: ChatEvent = {
+          type: 'run.finished',
+          runId,
+          outcome: step.outcome,
+          ...(usage && { usage }),
+        }
+        await writer.commit([...due, finished])
+        return step.outcome
+      }
+    }
+  }
+}
+
 /**
  * One run from history to settled: calls the model, streams its answer into the log, executes tools, and goes on until
- * there is nothing left to do. Never throws for what model or tools do; ends with exactly one `run.finished`.
+ * there is nothing left to do, or `maxSteps` answers are there: then the outcome is `completed`, the calls of the last
+ * answer are answered, and its stop reason, `toolUse`, says that the model had not finished.
+ *
+ * Never throws for what model or tools do; ends with exactly one `run.finished`, written in one append with what settled
+ * the last message. The outcome is `failed` or `interrupted` if the last answer is, or if the run was stopped between two.
+ * Rejects with what the log threw if the log refuses to write: then the log ends where it refused, and nothing is written
+ * after it.
  */
-export declare function runTurn(options: RunOptions): Promise<RunOutcome>
+export async function runTurn(options: RunOptions): Promise<RunOutcome> {
+  const run = openRun(options)
+  try {
+    return await drive(run)
+  } finally {
+    run.gate.close()
+  }
+}

@@ -1,0 +1,179 @@
+import type { AssistantDraft, ModelContext, ModelEvent } from '../adapters/contract.ts'
+import { assembleContext } from '../context/assemble.ts'
+import { backoffDelay } from '../lib/backoff.ts'
+import { type ErrorData, errorData, isRetryable } from '../lib/errors.ts'
+import type { AssistantMessage, Usage } from '../message/schema.ts'
+import type { ChatEvent } from '../protocol/events.ts'
+import { STOPPED } from './gate.ts'
+import { contentOf, finalContent, flush, hear, newPartial, type Partial } from './partial.ts'
+import type { Run } from './run.ts'
+
+/** How a model call ended. Without a message where the model did not get, or was not left, to say one. */
+type Final =
+  | { reason: 'stop' | 'length' | 'toolUse'; message: AssistantDraft }
+  | { reason: 'error' | 'aborted'; error: ErrorData; message?: AssistantDraft }
+
+/** One answer on its way. */
+interface Answer {
+  message: AssistantMessage
+  partial: Partial
+  /** The model accepted the request, and everybody was told. */
+  started: boolean
+  usage: Usage | undefined
+}
+
+/** A settled answer, and what there is to write about it. */
+export interface Settlement {
+  message: AssistantMessage
+  events: ChatEvent[]
+}
+
+/** A wait longer than this is told, not waited for. Milliseconds. */
+const LONGEST_WAIT = 60_000
+
+const STOPPED_ERROR: ErrorData = { code: 'aborted', message: 'the run was stopped' }
+const stopped: Final = { reason: 'aborted', error: STOPPED_ERROR }
+
+/** What the log is told of one event of a model. */
+function eventsFor(run: Run, answer: Answer, event: ModelEvent): ChatEvent[] {
+  const events: ChatEvent[] = []
+  if (event.type === 'start') {
+    const { model, responseId } = event
+    answer.message = { ...answer.message, ...(model && { model }), ...(responseId && { responseId }) }
+  }
+  if (event.type === 'usage') answer.usage = event.usage
+  if (!answer.started) events.push(start(run, answer))
+  const delta = hear(answer.partial, event)
+  if (delta) events.push(delta)
+  return events
+}
+
+function start({ options }: Run, answer: Answer): ChatEvent {
+  answer.started = true
+  const { id, provider, model } = answer.message
+  return {
+    type: 'message.started',
+    id,
+    runId: options.runId,
+    ...(provider && { provider }),
+    ...(model && { model }),
+  }
+}
+
+/** Closes a model's doors. Neither waited for nor heard: what happens on the way out cannot change a settled answer. */
+function leave(events: AsyncIterator<ModelEvent> | undefined): void {
+  const left = async () => events?.return?.()
+  left().catch(() => undefined)
+}
+
+/** One model call, told as it comes. Never throws. */
+async function listen(run: Run, answer: Answer, context: ModelContext): Promise<Final> {
+  const { gate, writer, options } = run
+  let events: AsyncIterator<ModelEvent> | undefined
+  try {
+    events = options.model.stream(context, { ...options.call, signal: gate.signal })[Symbol.asyncIterator]()
+    for (;;) {
+      const next = await gate.race(events.next())
+      if (next === STOPPED) return stopped
+      if (next.done) break
+      const event = next.value
+      if (event.type === 'done' || event.type === 'error') return event
+      const room = writer.push(eventsFor(run, answer, event))
+      if (room && (await gate.race(room)) === STOPPED) return stopped
+    }
+    return { reason: 'error', error: { code: 'protocol', message: 'the model ended without saying so' } }
+  } catch (thrown) {
+    const error = errorData(thrown, 'protocol')
+    return { reason: error.code === 'aborted' ? 'aborted' : 'error', error }
+  } finally {
+    leave(events)
+  }
+}
+
+/** Milliseconds to wait before the same request is made again; undefined where it is not. */
+function retryDelay(run: Run, answer: Answer, final: Final, attempt: number): number | undefined {
+  const { maxRetries = 2, env } = run.options
+  if (final.reason !== 'error' || !isRetryable(final.error) || attempt >= maxRetries) return undefined
+  if (answer.partial.blocks.length > 0 || (final.message?.content.length ?? 0) > 0) return undefined
+  const delay = backoffDelay(attempt, env.random(), final.error.retryAfter)
+  return delay <= LONGEST_WAIT ? delay : undefined
+}
+
+/** Adds up what was spent; once a call that was accepted does not say, nobody knows the sum. */
+function account(run: Run, answer: Answer, final: Final): void {
+  answer.usage = final.message?.usage ?? answer.usage
+  if (answer.usage) run.usages.push(answer.usage)
+  else if (answer.started || !('error' in final)) run.usages.push(undefined)
+}
+
+/** Asks until there is an answer, or no sense in asking again. */
+async function ask(run: Run, answer: Answer, context: ModelContext): Promise<Final> {
+  for (let attempt = 0; ; attempt++) {
+    answer.usage = undefined
+    const final = await listen(run, answer, context)
+    account(run, answer, final)
+    const delay = retryDelay(run, answer, final, attempt)
+    if (delay === undefined) return final
+    const { env } = run.options
+    if ((await run.gate.race(env.sleep(delay, run.gate.signal))) === STOPPED) return stopped
+  }
+}
+
+/** The answer as it is kept: what the model said last, or what was heard of it. */
+function settle(run: Run, answer: Answer, final: Final): Settlement {
+  const { partial, usage } = answer
+  const { id } = answer.message
+  const said = final.message?.content.length ? final.message : undefined
+  const failed = 'error' in final
+  const message: AssistantMessage = {
+    ...answer.message,
+    ...(final.message?.model && { model: final.message.model }),
+    ...(final.message?.responseId && { responseId: final.message.responseId }),
+    content: said ? finalContent(said.content) : contentOf(partial),
+    status: failed ? (final.reason === 'aborted' ? 'interrupted' : 'failed') : 'completed',
+    stopReason: final.reason,
+    updatedAt: run.options.env.now(),
+    ...(usage && { usage }),
+    ...(usage && !failed && { tokenCount: usage.output }),
+  }
+  const events: ChatEvent[] = said ? flush(partial) : []
+  if (!failed) {
+    if (!answer.started) events.unshift(start(run, answer))
+    events.push({ type: 'message.completed', message })
+  } else if (final.reason === 'aborted') {
+    events.push({ type: 'message.interrupted', id, message })
+  } else {
+    message.error = final.error
+    events.push({ type: 'message.failed', id, error: final.error, message })
+  }
+  return { message, events }
+}
+
+/** What the model gets to see of the run so far. */
+async function contextOf(run: Run): Promise<ModelContext | typeof STOPPED> {
+  const { options, trail, gate, specs } = run
+  if (gate.signal.aborted) return STOPPED
+  const { system, context = assembleContext } = options
+  const messages = [...run.history, ...trail]
+  const input = {
+    messages,
+    ...(system !== undefined && { system }),
+    ...(specs.length > 0 && { tools: specs }),
+  }
+  return gate.race(Promise.resolve(context(input)))
+}
+
+/**
+ * Lets the model answer into `message`, which is pending. Everything but its end is written when this resolves; the events
+ * that end it are given back, so that they are written together with what follows from them. Never throws.
+ */
+export async function answer(run: Run, message: AssistantMessage): Promise<Settlement> {
+  const state: Answer = { message, partial: newPartial(message.id), started: false, usage: undefined }
+  try {
+    const context = await contextOf(run)
+    return settle(run, state, context === STOPPED ? stopped : await ask(run, state, context))
+  } catch (thrown) {
+    // Only the assembling of the context throws: what the model does wrong is in its answer.
+    return settle(run, state, { reason: 'error', error: errorData(thrown, 'invalid-request') })
+  }
+}

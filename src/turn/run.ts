@@ -1,0 +1,104 @@
+import type { ToolSpec } from '../adapters/contract.ts'
+import {
+  type AssistantMessage,
+  type Message,
+  SCHEMA_VERSION,
+  type ToolCallBlock,
+  type ToolMessage,
+  type Usage,
+} from '../message/schema.ts'
+import type { ChatEvent } from '../protocol/events.ts'
+import { type Gate, openGate } from './gate.ts'
+import type { RunOptions } from './run-turn.ts'
+import { createWriter, type Writer } from './writer.ts'
+
+/** A run under way. */
+export interface Run {
+  readonly options: RunOptions
+  readonly history: readonly Message[]
+  readonly specs: readonly ToolSpec[]
+  readonly gate: Gate
+  readonly writer: Writer
+  /** The messages of this run that are settled. */
+  readonly trail: Message[]
+  /** What each model call cost; undefined for one that did not say. */
+  readonly usages: (Usage | undefined)[]
+}
+
+/** A run answers a message that was accepted, whatever its owner has written of that so far. */
+const accepted = (message: Message): Message =>
+  message.role === 'user' && message.status === 'pending' ? { ...message, status: 'completed' } : message
+
+export function openRun(options: RunOptions): Run {
+  const gate = openGate(options.signal)
+  return {
+    options,
+    history: options.history.map((message, at, all) => (at === all.length - 1 ? accepted(message) : message)),
+    specs: (options.tools ?? []).map(({ name, description, parameters }) => ({
+      name,
+      parameters,
+      ...(description !== undefined && { description }),
+    })),
+    gate,
+    // Who may not write any more has no use for the model and the tools either.
+    writer: createWriter(options.log, gate.stop),
+    trail: [],
+    usages: [],
+  }
+}
+
+/** What every new message of a run has; `before` is the one it follows. */
+function pending({ options }: Run, id: string, before: string | null) {
+  const now = options.env.now()
+  return {
+    id,
+    sessionId: options.sessionId,
+    parentId: before,
+    status: 'pending',
+    createdAt: now,
+    updatedAt: now,
+    v: SCHEMA_VERSION,
+  } as const
+}
+
+const lastId = ({ trail, history }: Run): string | null => (trail.at(-1) ?? history.at(-1))?.id ?? null
+
+/** The next answer, not yet begun. */
+export function pendingAnswer(run: Run): AssistantMessage {
+  const { assistantId, env, model, runId } = run.options
+  const id = (run.trail.length === 0 && assistantId) || env.createId()
+  const { provider, id: name } = model
+  return { ...pending(run, id, lastId(run)), role: 'assistant', content: [], runId, provider, model: name }
+}
+
+/** The messages that will hold the results of these calls, in their order. */
+export function pendingResults(run: Run, calls: readonly ToolCallBlock[]) {
+  let before = lastId(run)
+  return calls.map((call) => {
+    const place = pending(run, run.options.env.createId(), before)
+    before = place.id
+    const { id: toolCallId, name: toolName } = call
+    const message: ToolMessage = { ...place, role: 'tool', toolCallId, toolName, content: [], isError: false }
+    return { call, message }
+  })
+}
+
+export const created = (message: Message): ChatEvent => ({ type: 'message.created', message })
+
+/** The sum, where every call said what it cost. */
+export function sumOf(usages: readonly (Usage | undefined)[]): Usage | undefined {
+  const [first, ...others] = usages
+  if (!first) return undefined
+  const sum = { ...first }
+  for (const usage of others) {
+    if (!usage) return undefined
+    sum.input += usage.input
+    sum.output += usage.output
+    sum.cacheRead += usage.cacheRead
+    sum.cacheWrite += usage.cacheWrite
+    sum.total += usage.total
+    if (sum.reasoning !== undefined || usage.reasoning !== undefined)
+      sum.reasoning = (sum.reasoning ?? 0) + (usage.reasoning ?? 0)
+  }
+  return sum
+}
