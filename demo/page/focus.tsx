@@ -1,0 +1,53 @@
+import {
+  createContext,
+  type ReactNode,
+  type RefObject,
+  useCallback,
+  useContext,
+  useLayoutEffect,
+  useRef,
+} from 'react'
+
+/** Where the focus belongs once it is there (names like `composer:<session id>`), and until when that is still wanted. */
+interface Wanted {
+  name: string
+  until: number
+}
+
+const PATIENCE_MS = 2000
+
+const FocusContext = createContext<RefObject<Wanted | null>>({ current: null })
+
+export function FocusArea({ children }: { children: ReactNode }) {
+  return <FocusContext value={useRef<Wanted | null>(null)}>{children}</FocusContext>
+}
+
+/**
+ * Asks for the focus to go to a target, now if it is on the page, else when it appears:
+ * a button that replaces a message would otherwise take the focus with it.
+ */
+export function useFocusOn(): (name: string) => void {
+  const wanted = useContext(FocusContext)
+  return useCallback(
+    (name) => {
+      const target = document.querySelector<HTMLElement>(`[data-focus="${CSS.escape(name)}"]`)
+      wanted.current = target ? null : { name, until: performance.now() + PATIENCE_MS }
+      target?.focus()
+    },
+    [wanted],
+  )
+}
+
+/** Spread on an element that can be asked for by {@link useFocusOn}. */
+export function useFocusTarget<E extends HTMLElement>(
+  name: string,
+): { ref: RefObject<E | null>; 'data-focus': string } {
+  const ref = useRef<E>(null)
+  const wanted = useContext(FocusContext)
+  useLayoutEffect(() => {
+    if (wanted.current?.name !== name) return
+    if (performance.now() < wanted.current.until) ref.current?.focus()
+    wanted.current = null
+  }, [name, wanted])
+  return { ref, 'data-focus': name }
+}

@@ -1,0 +1,56 @@
+import { useAttempt } from '../attempt.tsx'
+import { useFocusOn, useFocusTarget } from '../focus.tsx'
+import { Icon } from '../icon.tsx'
+import { useConversation } from './conversation.ts'
+
+interface ArrowProps {
+  id: string
+  direction: 'older' | 'newer'
+  to: string | undefined
+  busy: boolean
+}
+
+function Arrow({ id, direction, to, busy }: ArrowProps) {
+  const { session } = useConversation()
+  const attempt = useAttempt()
+  const focusOn = useFocusOn()
+  const target = useFocusTarget<HTMLButtonElement>(`${direction}:${id}`)
+  const off = busy || to === undefined
+  const go = async () => {
+    if (off) return
+    if (await attempt(() => session.selectBranch(to))) focusOn(`${direction}:${to}`)
+  }
+  return (
+    // Not `disabled`: at the last version the button would drop the focus of who pressed it.
+    <button
+      type="button"
+      className="quiet"
+      aria-label={`Show ${direction} version`}
+      aria-disabled={off}
+      onClick={go}
+      {...target}
+    >
+      <Icon name={direction === 'older' ? 'left' : 'right'} />
+    </button>
+  )
+}
+
+/** Versions of one message (edits, regenerated answers), and the way between them. */
+export function Branches({ id, siblings, busy }: { id: string; siblings: readonly string[]; busy: boolean }) {
+  if (siblings.length < 2) return null
+  const place = siblings.indexOf(id)
+  return (
+    <fieldset className="branches">
+      <legend className="visually-hidden">Versions of this message</legend>
+      <Arrow id={id} direction="older" to={siblings[place - 1]} busy={busy} />
+      <span className="figures">
+        <span className="visually-hidden">Version </span>
+        {place + 1}
+        <span aria-hidden="true">/</span>
+        <span className="visually-hidden"> of </span>
+        {siblings.length}
+      </span>
+      <Arrow id={id} direction="newer" to={siblings[place + 1]} busy={busy} />
+    </fieldset>
+  )
+}

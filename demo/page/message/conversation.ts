@@ -1,0 +1,16 @@
+import { createContext, useContext } from 'react'
+import type { Chat, ChatSession } from '../../../src/index.ts'
+
+/** The chat and the session that the page shows. */
+export interface Conversation {
+  chat: Chat
+  session: ChatSession
+}
+
+export const ConversationContext = createContext<Conversation | null>(null)
+
+export function useConversation(): Conversation {
+  const conversation = useContext(ConversationContext)
+  if (!conversation) throw new Error('No conversation around this component')
+  return conversation
+}

@@ -1,0 +1,90 @@
+import type { Connection, ErrorData, Message } from '../../../src/index.ts'
+import { useAttempt } from '../attempt.tsx'
+import { useFocusOn } from '../focus.tsx'
+import { useConversation } from './conversation.ts'
+
+/** What went wrong, in words for people; the other side's own words follow. */
+const REASONS: Readonly<Record<ErrorData['code'], string>> = {
+  aborted: 'It was stopped.',
+  timeout: 'No word came for too long.',
+  network: 'The line broke.',
+  'rate-limit': 'Too much was asked in too short a time.',
+  auth: 'The key was not accepted.',
+  'invalid-request': 'The request was not accepted.',
+  'context-overflow': 'The conversation has outgrown the model.',
+  refusal: 'The model declined to answer.',
+  server: 'The other side failed.',
+  protocol: 'The answer could not be read.',
+  storage: 'It could not be stored.',
+  quota: 'The disk is full.',
+  conflict: 'It was changed elsewhere at the same time.',
+  'not-found': 'It is no longer there.',
+}
+
+function Failure({ error }: { error: ErrorData | undefined }) {
+  if (!error) return <>Failed.</>
+  return (
+    <>
+      Failed. {REASONS[error.code]} <span className="said">{error.message}</span>
+    </>
+  )
+}
+
+const isDown = (line: Connection): boolean => line === 'offline' || line === 'reconnecting'
+
+/** What can be done about a message that did not come through. */
+function Remedies({ message }: { message: Message }) {
+  const { session } = useConversation()
+  const attempt = useAttempt()
+  const focusOn = useFocusOn()
+  const act = (action: () => Promise<unknown>) => async () => {
+    if (await attempt(action)) focusOn(`composer:${session.id}`)
+  }
+  const mine = message.role === 'user'
+  return (
+    <span className="remedies">
+      <button type="button" className="word" onClick={act(() => session.retry(message.id))}>
+        {mine ? 'Send again' : 'Ask again'}
+      </button>
+      {mine ? (
+        <button type="button" className="word" onClick={act(() => session.discard(message.id))}>
+          Discard
+        </button>
+      ) : null}
+    </span>
+  )
+}
+
+/** The truth about a message that is not simply complete. */
+export function StatusLine({ message, line }: { message: Message; line: Connection }) {
+  const { status, role } = message
+  if (status === 'failed')
+    return (
+      <p className="status failed">
+        <Failure error={message.error} />
+        <Remedies message={message} />
+      </p>
+    )
+  if (status === 'interrupted')
+    return (
+      <p className="status interrupted">
+        Stopped here, not finished.
+        <Remedies message={message} />
+      </p>
+    )
+  if (role === 'user' && status === 'pending')
+    return (
+      <p className="status waiting">{line === 'online' ? 'On its way' : 'Kept here, waits to be sent'}</p>
+    )
+  if (role === 'assistant' && (status === 'pending' || status === 'streaming') && isDown(line))
+    return (
+      <p className="status waiting">The line is down. What is still to come is fetched once it is back.</p>
+    )
+  if (role === 'assistant' && status === 'pending')
+    return (
+      <p className="status waiting">
+        <span className="swell" aria-hidden="true" /> Waiting for the first word
+      </p>
+    )
+  return null
+}

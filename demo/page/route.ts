@@ -1,0 +1,62 @@
+import type { Store } from '../../src/index.ts'
+import { readKept, writeKept } from './kept.ts'
+
+export const RUNTIMES = ['remote', 'direct'] as const
+/** Who runs the turn: the server, or this page. */
+export type RuntimeName = (typeof RUNTIMES)[number]
+
+/** What the address bar says: `#/remote/<session id>`. */
+export interface Route {
+  runtime: RuntimeName
+  sessionId: string
+}
+
+export interface Router extends Store<Route> {
+  go(route: Route): void
+  /** Back to where this runtime was left, or to a new session. */
+  goTo(runtime: RuntimeName): void
+}
+
+const HASH = /^#\/(remote|direct)(?:\/([A-Za-z0-9_-]{1,64}))?$/
+
+export const hashOf = (route: Route): string => `#/${route.runtime}/${route.sessionId}`
+
+/**
+ * The address bar as a store. It always names a session: an address without one gets the session that was open last,
+ * and where there is none, a new id.
+ */
+export function createRouter(createId: (runtime: RuntimeName) => string): Router {
+  const lastOf = (runtime: RuntimeName) => {
+    const kept = readKept(`last.${runtime}`)
+    return kept && HASH.test(`#/${runtime}/${kept}`) ? kept : createId(runtime)
+  }
+  const read = (): Route => {
+    const [, named, sessionId] = HASH.exec(location.hash) ?? []
+    const wanted = named ?? readKept('runtime')
+    const runtime = RUNTIMES.find((name) => name === wanted) ?? 'remote'
+    return { runtime, sessionId: sessionId ?? lastOf(runtime) }
+  }
+  const listeners = new Set<() => void>()
+  const settle = (route: Route): Route => {
+    if (location.hash !== hashOf(route)) history.replaceState(null, '', hashOf(route))
+    writeKept('runtime', route.runtime)
+    writeKept(`last.${route.runtime}`, route.sessionId)
+    return route
+  }
+  let route = settle(read())
+  window.addEventListener('hashchange', () => {
+    const next = read()
+    if (hashOf(next) === hashOf(route)) return
+    route = settle(next)
+    for (const listener of listeners) listener()
+  })
+  return {
+    get: () => route,
+    subscribe(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    go: (next) => location.assign(hashOf(next)),
+    goTo: (runtime) => location.assign(hashOf({ runtime, sessionId: lastOf(runtime) })),
+  }
+}

@@ -1,0 +1,170 @@
+import { useState } from 'react'
+import type { Chat, Session } from '../../src/index.ts'
+import { useStore } from '../../src/react.ts'
+import { useAttempt } from './attempt.tsx'
+import { ConfirmDelete } from './confirm-delete.tsx'
+import { useFocusOn, useFocusTarget } from './focus.tsx'
+import { Icon } from './icon.tsx'
+import { isEnter } from './keys.ts'
+import { hashOf, type RuntimeName } from './route.ts'
+import { titleOf } from './title.ts'
+
+function Rename({
+  session,
+  save,
+  cancel,
+}: {
+  session: Session
+  save: (title: string) => void
+  cancel: () => void
+}) {
+  const target = useFocusTarget<HTMLInputElement>(`name:${session.id}`)
+  const [title, setTitle] = useState(titleOf(session))
+  const done = () => (title.trim() ? save(title.trim()) : cancel())
+  return (
+    <input
+      {...target}
+      className="rename"
+      aria-label="Name of the session"
+      maxLength={200}
+      value={title}
+      onChange={(event) => setTitle(event.target.value)}
+      onBlur={done}
+      onFocus={(event) => event.target.select()}
+      onKeyDown={(event) => {
+        if (event.key === 'Escape') {
+          event.preventDefault()
+          event.stopPropagation()
+          cancel()
+        } else if (isEnter(event)) {
+          event.preventDefault()
+          done()
+        }
+      }}
+    />
+  )
+}
+
+const dayOf = (time: number): string => {
+  const date = new Date(time)
+  const today = date.toDateString() === new Date().toDateString()
+  return today
+    ? date.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })
+    : date.toLocaleDateString([], { day: 'numeric', month: 'short' })
+}
+
+interface ItemProps {
+  session: Session
+  href: string
+  current: boolean
+  rename: (title: string) => Promise<boolean>
+  remove: () => void
+  chosen: () => void
+}
+
+function Item({ session, href, current, rename, remove, chosen }: ItemProps) {
+  const [renaming, setRenaming] = useState(false)
+  const focusOn = useFocusOn()
+  const target = useFocusTarget<HTMLButtonElement>(`rename:${session.id}`)
+  const title = titleOf(session)
+  const end = () => {
+    setRenaming(false)
+    focusOn(`rename:${session.id}`)
+  }
+  if (renaming) {
+    const save = (next: string) => {
+      end()
+      if (next !== title) rename(next)
+    }
+    return (
+      <li data-current={current}>
+        <Rename session={session} save={save} cancel={end} />
+      </li>
+    )
+  }
+  const start = () => {
+    setRenaming(true)
+    focusOn(`name:${session.id}`)
+  }
+  return (
+    <li data-current={current}>
+      <a href={href} aria-current={current ? 'page' : undefined} onClick={chosen}>
+        <span className="session-title">{title}</span>
+        <time dateTime={new Date(session.updatedAt).toISOString()}>{dayOf(session.updatedAt)}</time>
+      </a>
+      <span className="session-tools">
+        <button
+          type="button"
+          className="quiet"
+          aria-label={`Rename ${title}`}
+          title="Rename"
+          onClick={start}
+          {...target}
+        >
+          <Icon name="pencil" />
+        </button>
+        <button
+          type="button"
+          className="quiet"
+          aria-label={`Delete ${title}`}
+          title="Delete"
+          onClick={remove}
+          data-focus={`delete:${session.id}`}
+        >
+          <Icon name="trash" />
+        </button>
+      </span>
+    </li>
+  )
+}
+
+interface ListProps {
+  chat: Chat
+  runtime: RuntimeName
+  currentId: string
+  /** Called after the current session is deleted, with the one to show instead. */
+  replace: (sessionId: string | undefined) => void
+  chosen: () => void
+}
+
+/** All sessions of a chat, newest first. */
+export function SessionList({ chat, runtime, currentId, replace, chosen }: ListProps) {
+  const sessions = useStore(chat.sessions)
+  const attempt = useAttempt()
+  const focusOn = useFocusOn()
+  const [doomed, setDoomed] = useState<Session>()
+  const remove = async (session: Session) => {
+    setDoomed(undefined)
+    const done = await attempt(() => chat.session(session.id).delete())
+    if (done && session.id === currentId) replace(sessions.find((other) => other.id !== session.id)?.id)
+    focusOn(done ? 'new' : `delete:${session.id}`)
+  }
+  return (
+    <>
+      <ul className="sessions">
+        {sessions.map((session) => (
+          <Item
+            key={session.id}
+            session={session}
+            href={hashOf({ runtime, sessionId: session.id })}
+            current={session.id === currentId}
+            rename={(title) => attempt(() => chat.session(session.id).rename(title))}
+            remove={() => setDoomed(session)}
+            chosen={chosen}
+          />
+        ))}
+      </ul>
+      {sessions.length === 0 ? <p className="faint">No sessions yet.</p> : null}
+      {doomed ? (
+        <ConfirmDelete
+          title={titleOf(doomed)}
+          confirm={() => remove(doomed)}
+          cancel={() => {
+            setDoomed(undefined)
+            focusOn(`delete:${doomed.id}`)
+          }}
+        />
+      ) : null}
+    </>
+  )
+}

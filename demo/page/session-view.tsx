@@ -1,0 +1,83 @@
+import { useEffect, useMemo } from 'react'
+import type { Chat, ChatSession } from '../../src/index.ts'
+import { useSession } from '../../src/react.ts'
+import { useAttempt } from './attempt.tsx'
+import { Composer } from './composer.tsx'
+import { Banners, ConnectionState } from './connection.tsx'
+import { useFocusOn } from './focus.tsx'
+import { Icon } from './icon.tsx'
+import { ConversationContext } from './message/conversation.ts'
+import { titleFrom, titleOf } from './title.ts'
+import { Transcript } from './transcript.tsx'
+
+interface Props {
+  chat: Chat
+  session: ChatSession
+  /** The drawer with the sessions is shut, and there is a button for it. */
+  openDrawer: (() => void) | undefined
+}
+
+/** Escape stops the answer, wherever the focus is; unless something nearer has a use for it. */
+function useEscapeStops(running: boolean, stop: () => void): void {
+  useEffect(() => {
+    if (!running) return
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key === 'Escape' && !event.isComposing && !document.querySelector('dialog[open]')) stop()
+    }
+    document.addEventListener('keydown', onKey)
+    return () => document.removeEventListener('keydown', onKey)
+  }, [running, stop])
+}
+
+/** One conversation: its name, what was said, and where one writes. */
+export function SessionView({ chat, session, openDrawer }: Props) {
+  const snapshot = useSession(session)
+  const attempt = useAttempt()
+  const focusOn = useFocusOn()
+  const conversation = useMemo(() => ({ chat, session }), [chat, session])
+  const running = snapshot.status === 'running'
+  const actions = useMemo(
+    () => ({
+      stop: async () => {
+        await attempt(() => session.stop())
+        focusOn(`composer:${session.id}`)
+      },
+      send: (text: string) =>
+        attempt(async () => {
+          const untitled = !session.get().session?.title
+          const sent = await session.send(text)
+          // A message that fails says so itself, in the list.
+          sent.answer.catch(() => {})
+          if (untitled) await session.rename(titleFrom(text))
+        }),
+    }),
+    [attempt, focusOn, session],
+  )
+  useEscapeStops(running, actions.stop)
+  const title = titleOf(snapshot.session)
+  useEffect(() => {
+    document.title = `${title} · tidemark`
+  }, [title])
+  return (
+    <ConversationContext value={conversation}>
+      <header className="bar">
+        {openDrawer ? (
+          <button
+            type="button"
+            className="quiet"
+            aria-label="Sessions"
+            data-focus="drawer"
+            onClick={openDrawer}
+          >
+            <Icon name="menu" />
+          </button>
+        ) : null}
+        <h1>{title}</h1>
+        <ConnectionState line={snapshot.connection} />
+      </header>
+      <Banners chat={chat} line={snapshot.connection} />
+      <Transcript key={session.id} snapshot={snapshot} ask={actions.send} />
+      <Composer key={`${session.id}/composer`} sessionId={session.id} running={running} {...actions} />
+    </ConversationContext>
+  )
+}

@@ -1,0 +1,78 @@
+import { Fragment, useEffect, useState } from 'react'
+import { keyOf, type Message, type SessionSnapshot } from '../../src/index.ts'
+import { useAttempt } from './attempt.tsx'
+import { Icon } from './icon.tsx'
+import { useConversation } from './message/conversation.ts'
+import { Row } from './message/row.tsx'
+import { useFollowedScroll } from './scroll.ts'
+import { TidemarkLine } from './tidemark-line.tsx'
+import { Welcome } from './welcome.tsx'
+
+function LoadOlder() {
+  const { session } = useConversation()
+  const attempt = useAttempt()
+  const [busy, setBusy] = useState(false)
+  const load = async () => {
+    setBusy(true)
+    await attempt(() => session.loadOlder())
+    setBusy(false)
+  }
+  return (
+    <button type="button" className="older word" aria-disabled={busy} onClick={busy ? undefined : load}>
+      {busy ? 'Loading…' : 'Load earlier messages'}
+    </button>
+  )
+}
+
+interface RowsProps {
+  snapshot: SessionSnapshot
+  messages: readonly Message[]
+}
+
+function Rows({ snapshot, messages }: RowsProps) {
+  const { session } = useConversation()
+  const mark = messages.findIndex((message) => message.id === snapshot.tidemark)
+  return messages.map((message, index) => (
+    <Fragment key={keyOf(message)}>
+      <Row
+        id={message.id}
+        siblings={session.branches(message.id).join(' ')}
+        settled={index <= mark}
+        busy={snapshot.status === 'running'}
+        line={snapshot.connection}
+      />
+      {index === mark ? <TidemarkLine last={index === messages.length - 1} /> : null}
+    </Fragment>
+  ))
+}
+
+/** The conversation: what was said, oldest first, with the newest in view. */
+export function Transcript({ snapshot, ask }: { snapshot: SessionSnapshot; ask: (text: string) => void }) {
+  const { messages } = snapshot
+  const newest = messages.findLast((message) => message.role === 'user')
+  const oldest = messages[0]
+  const { scroller, content, atEnd, toEnd } = useFollowedScroll(oldest && keyOf(oldest))
+  const own = newest && newest.status === 'pending' ? newest.id : undefined
+  // Who sends wants to see what they sent, wherever they were reading.
+  useEffect(() => {
+    if (own) toEnd()
+  }, [own, toEnd])
+  return (
+    <div className="stage">
+      <div className="scroller" ref={scroller}>
+        <div className="column" ref={content}>
+          {snapshot.hasOlder ? <LoadOlder /> : null}
+          <div role="log" aria-label="Conversation" aria-live="off" aria-busy={snapshot.status !== 'ready'}>
+            <Rows snapshot={snapshot} messages={messages} />
+          </div>
+          {messages.length === 0 && snapshot.status !== 'loading' ? <Welcome ask={ask} /> : null}
+        </div>
+      </div>
+      {atEnd ? null : (
+        <button type="button" className="jump" onClick={toEnd}>
+          <Icon name="down" /> Newest
+        </button>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,33 @@
+const SUGGESTIONS = [
+  'What is a tidemark?',
+  'Show me a small debounce function in TypeScript',
+  'A table of spring and neap tides, please',
+  'Why is the sea salty?',
+]
+
+/** An empty session: what this is, and somewhere to begin. */
+export function Welcome({ ask }: { ask: (text: string) => void }) {
+  return (
+    <section className="welcome" aria-labelledby="welcome-title">
+      <div className="waves" aria-hidden="true">
+        <span className="wave" />
+        <span className="wave" />
+        <span className="wave" />
+      </div>
+      <h2 id="welcome-title">What shall we find out?</h2>
+      <p>
+        Everything you write is kept in this browser first, and carried on from there: through reloads, closed
+        tabs and lost connections.
+      </p>
+      <ul>
+        {SUGGESTIONS.map((text) => (
+          <li key={text}>
+            <button type="button" className="suggestion" onClick={() => ask(text)}>
+              {text}
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}

@@ -1,0 +1,1 @@
+export { useMessage, useSession, useStore } from './bindings/react.ts'
