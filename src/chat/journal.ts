@@ -1,6 +1,6 @@
-import type { AssistantBlock, Message } from '../message/schema.ts'
+import { type AssistantBlock, isSettled, type Message } from '../message/schema.ts'
 import { growingText, withText } from '../protocol/delta.ts'
-import type { JournalEntry } from './ports.ts'
+import type { JournalEntry, StoredMessage } from './ports.ts'
 
 /** A block with its pieces, ascending by offset: each that continues the text is added, one that only repeats it is not. */
 function grow(block: AssistantBlock, pieces: readonly JournalEntry[]): AssistantBlock {
@@ -45,6 +45,12 @@ export function foldJournal(message: Message, entries: readonly JournalEntry[]):
     content[index] = block
   }
   return changed ? { ...message, content } : message
+}
+
+/** A stored message with its journal. A settled one was written whole: what comes straggling behind it does not count. */
+export function foldRow(row: StoredMessage, entries: readonly JournalEntry[]): StoredMessage {
+  const message = isSettled(row.message) ? row.message : foldJournal(row.message, entries)
+  return message === row.message ? row : { ...row, message }
 }
 
 /** Whether two objects have the same fields, by identity, but for one. */

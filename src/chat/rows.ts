@@ -1,0 +1,73 @@
+import * as z from 'zod/mini'
+import { ErrorData } from '../lib/errors.ts'
+import { AssistantBlock, Id, Message, Session } from '../message/schema.ts'
+import { Command, CreateSession, PatchSession, SendMessage } from '../protocol/commands.ts'
+import type { JournalEntry, OutboxRow, StoredMessage, StoredRecord, StoredSession } from './ports.ts'
+
+/** What a storage keeps, by table. */
+export interface Rows {
+  sessions: StoredSession
+  messages: StoredMessage
+  journal: JournalEntry
+  outbox: OutboxRow
+  records: StoredRecord
+}
+
+const count = z.int().check(z.nonnegative())
+
+const request = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('createSession'), body: CreateSession }),
+  z.object({ type: z.literal('patchSession'), body: PatchSession }),
+  z.object({ type: z.literal('deleteSession') }),
+  z.object({ type: z.literal('send'), body: SendMessage }),
+  z.object({ type: z.literal('command'), body: Command }),
+])
+
+/**
+ * The rows as schemas, for storages whose rows outlive the code that wrote them. They stand apart from the types in
+ * `ports.ts`, so that a chat without such a storage does not carry them.
+ */
+export const ROWS: { readonly [Table in keyof Rows]: z.ZodMiniType<Rows[Table]> } = {
+  sessions: z.object({
+    session: Session,
+    eventId: z.nullable(z.string()),
+    rev: z.number(),
+    tidemark: z.nullable(z.string()),
+    nextLocal: z.number(),
+    complete: z.boolean(),
+    epoch: z.number(),
+  }),
+  messages: z.object({ message: Message, position: z.number() }),
+  journal: z.pipe(
+    z.object({
+      sessionId: Id,
+      messageId: Id,
+      index: count,
+      offset: count,
+      text: z.string(),
+      block: z.optional(AssistantBlock),
+    }),
+    z.transform(({ block, ...entry }) => (block ? { ...entry, block } : entry)),
+  ),
+  outbox: z.pipe(
+    z.object({
+      id: Id,
+      sessionId: Id,
+      account: z.string(),
+      position: z.number(),
+      request,
+      state: z.enum(['waiting', 'refused']),
+      attempts: z.number(),
+      nextAttemptAt: z.number(),
+      claim: z.nullable(z.string()),
+      error: z.optional(ErrorData),
+    }),
+    z.transform(({ error, ...row }) => (error ? { ...row, error } : row)),
+  ),
+  records: z.object({
+    kind: z.string(),
+    key: z.string(),
+    sessionId: z.nullable(z.string()),
+    value: z.unknown(),
+  }),
+}
