@@ -1,13 +1,23 @@
 import type { Adapter } from './contract.ts'
 import { type HearLimits, hear } from './hear.ts'
 import { chatDialect } from './openai-chat-decode.ts'
+import { encodeChat } from './openai-chat-encode.ts'
+import { type ChatQuirks, quirksOf } from './openai-chat-quirks.ts'
 
 export interface ChatAdapterOptions {
-  /** Who answers, as stored in messages. @default 'openai' */
+  /** Who answers, as stored in messages; picks the row of quirks. @default 'openai' */
   provider?: string
+  /** What this server does differently; outranks what is known of it. */
+  quirks?: ChatQuirks
   limits?: HearLimits
 }
-export function chatAdapter(options: ChatAdapterOptions = {}): Pick<Adapter, 'decode' | 'dialect'> {
-  const { provider = 'openai', limits } = options
-  return { dialect: 'openai-chat', decode: (response) => hear(response, chatDialect, { provider, limits }) }
+
+/** OpenAI's Chat Completions, and every server that speaks it. */
+export function chatAdapter({ provider = 'openai', quirks, limits }: ChatAdapterOptions = {}): Adapter {
+  return {
+    dialect: 'openai-chat',
+    encode: (context, options) =>
+      encodeChat(context, options, provider, quirksOf(provider, options.model, quirks)),
+    decode: (response) => hear(response, chatDialect, { provider, limits }),
+  }
 }

@@ -1,0 +1,138 @@
+import { wellFormed } from '../lib/text.ts'
+import type {
+  AssistantBlock,
+  AssistantMessage,
+  Message,
+  TextBlock,
+  ToolBlock,
+  ToolCallBlock,
+  ToolMessage,
+  UserBlock,
+} from '../message/schema.ts'
+import { type CallIdRule, callIds } from './call-ids.ts'
+
+/** A call with what came of it: every call has a result, real or made up. */
+export interface ReplayResult {
+  /** With an id that the server takes. */
+  call: ToolCallBlock
+  /** The call's id in the history. */
+  given: string
+  /** Whether the history has a result. */
+  answered: boolean
+  content: readonly ToolBlock[]
+  isError: boolean
+}
+
+/** An answer as it may be sent again. */
+export interface ReplayAnswer {
+  role: 'assistant'
+  content: AssistantBlock[]
+  /** Whether the provider that is asked wrote it: then its thinking and proofs may go back. */
+  own: boolean
+  /** Of the calls in `content` that are ours to make, in their order. */
+  results: ReplayResult[]
+}
+
+/** One message of a history that any provider takes; the dialect only has to spell it. */
+export type ReplayEntry =
+  | { role: 'system'; text: string }
+  | { role: 'user'; content: UserBlock[]; name?: string | undefined }
+  | ReplayAnswer
+
+/**
+ * A canonical history made fit to be sent again: failed and aborted answers reduced to their text, calls and results
+ * paired, empty pieces and other providers' thinking left out, neighbouring answers joined, broken characters mended.
+ */
+export function replay(messages: readonly Message[], provider: string, rule: CallIdRule): ReplayEntry[] {
+  const entries: ReplayEntry[] = []
+  const idOf = callIds(rule)
+  let open: readonly ReplayResult[] = []
+  for (const message of messages) {
+    if (message.role === 'tool') answerCall(open, message)
+    else if (message.role === 'assistant') {
+      const answer = answerOf(message, message.provider === provider, idOf)
+      open = answer.results
+      addAnswer(entries, answer)
+    } else if (message.role === 'user') {
+      const content = solid(message.content)
+      if (content.length > 0) entries.push({ role: 'user', content, name: message.name })
+    } else {
+      const text = message.content.map((block) => wellFormed(block.text)).join('\n\n')
+      if (text.trim() !== '') entries.push({ role: 'system', text })
+    }
+  }
+  return entries
+}
+
+/** The result of a call of the nearest answer before it, since ids repeat over turns. Any other is an orphan, and dropped. */
+function answerCall(open: readonly ReplayResult[], message: ToolMessage): void {
+  const result = open.find(({ given, answered }) => !answered && given === message.toolCallId)
+  if (!result) return
+  result.answered = true
+  result.content = solid(message.content)
+  result.isError = message.isError
+}
+
+function answerOf(
+  message: AssistantMessage,
+  own: boolean,
+  idOf: (id: string, isOwn: boolean) => string,
+): ReplayAnswer {
+  const results: ReplayResult[] = []
+  const content = solid(message.content.filter((block) => mayGoBack(block, message, own))).map((block) => {
+    if (block.type !== 'toolCall' || block.server) return block
+    const call = { ...block, id: idOf(block.id, own) }
+    results.push({ call, given: block.id, answered: false, content: [excuse(call)], isError: true })
+    return call
+  })
+  return { role: 'assistant', content, own, results }
+}
+
+/** Half of an answer is its text alone: half a call or half a thought is refused everywhere. */
+function mayGoBack(block: AssistantBlock, { status, stopReason }: AssistantMessage, own: boolean): boolean {
+  const half = status !== 'completed' || stopReason === 'error' || stopReason === 'aborted'
+  if (block.type === 'text') return true
+  if (half || block.type === 'source') return false
+  if (block.type === 'thinking' || block.type === 'other') return own
+  return block.type !== 'toolCall' || own || !block.server
+}
+
+const excuse = (call: ToolCallBlock): TextBlock => ({
+  type: 'text',
+  text:
+    call.arguments === undefined
+      ? 'Not executed: the arguments are not valid JSON.'
+      : 'Not executed: there is no result.',
+})
+
+/** Two answers in a row are one: some chat templates refuse them, and nothing stands between them. */
+function addAnswer(entries: ReplayEntry[], answer: ReplayAnswer): void {
+  if (answer.content.length === 0) return
+  const before = entries.at(-1)
+  if (before?.role !== 'assistant' || before.results.length > 0) {
+    entries.push(answer)
+    return
+  }
+  const [last, first] = [before.content.at(-1), answer.content[0]]
+  const seam =
+    last?.type === 'text' && first?.type === 'text' ? [text(`${last.text}\n\n${first.text}`)] : undefined
+  const content = seam
+    ? [...before.content.slice(0, -1), ...seam, ...answer.content.slice(1)]
+    : [...before.content, ...answer.content]
+  entries[entries.length - 1] = { ...answer, content, own: before.own && answer.own }
+}
+
+const text = (words: string): TextBlock => ({ type: 'text', text: words })
+
+/** Blocks without blank texts, which many servers refuse, and without halves of surrogate pairs. */
+function solid<Block extends AssistantBlock | UserBlock | ToolBlock>(blocks: readonly Block[]): Block[] {
+  return blocks
+    .filter((block) => block.type !== 'text' || block.text.trim() !== '')
+    .map((block) => ('text' in block ? { ...block, text: wellFormed(block.text) } : block))
+}
+
+/** A call's arguments as JSON text. What was not valid is quoted in valid JSON: the model sees it, no server trips over it. */
+export function argumentsText(call: ToolCallBlock): string {
+  const value = call.arguments === undefined ? { invalid: call.rawArguments ?? '' } : call.arguments
+  return JSON.stringify(value, (_, inner: unknown) => (typeof inner === 'string' ? wellFormed(inner) : inner))
+}

@@ -1,0 +1,8 @@
+export type { HearLimits } from './adapters/hear.ts'
+export type { ChatAdapterOptions } from './adapters/openai-chat.ts'
+export { chatAdapter } from './adapters/openai-chat.ts'
+export type { ChatQuirks } from './adapters/openai-chat-quirks.ts'
+export type { HttpModel, HttpModelOptions, ModelTimeouts } from './runtime/http-model.ts'
+export { httpModel } from './runtime/http-model.ts'
+export type { OpenAIChatOptions } from './runtime/openai-chat.ts'
+export { openaiChat } from './runtime/openai-chat.ts'

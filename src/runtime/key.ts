@@ -1,0 +1,28 @@
+import { TidemarkError } from '../lib/errors.ts'
+
+/** How a model's key may be used. */
+export interface KeyOptions {
+  /** The provider's key. Leave it out where a proxy adds it. */
+  apiKey?: string
+  /**
+   * Allows `apiKey` in a browser, where everyone who can open the page can read it.
+   * @default false
+   */
+  dangerouslyAllowBrowser?: boolean
+}
+
+/**
+ * The key, if there is one and it may be used here. Throws `invalid-request` for a key in a browser that was not allowed:
+ * whoever serves such a page has given the key away.
+ */
+export function usableKey({ apiKey, dangerouslyAllowBrowser = false }: KeyOptions): string | undefined {
+  if (apiKey !== undefined && !dangerouslyAllowBrowser && inBrowser())
+    throw new TidemarkError(
+      'invalid-request',
+      'apiKey in a browser gives the key to everyone who opens the page: let a proxy add it (tidemark/server has one), or set dangerouslyAllowBrowser: true',
+    )
+  return apiKey
+}
+
+/** Whether this is a page, or a worker of one. */
+const inBrowser = (): boolean => 'document' in globalThis || 'WorkerGlobalScope' in globalThis
