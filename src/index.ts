@@ -1,3 +1,4 @@
+export { collect } from './adapters/collect.ts'
 export type {
   Adapter,
   AssistantDraft,
@@ -9,6 +10,23 @@ export type {
   RawResponse,
   ToolSpec,
 } from './adapters/contract.ts'
+export type { EventStream } from './adapters/event-stream.ts'
+export { eventStream } from './adapters/event-stream.ts'
+export { createChat } from './chat/create.ts'
+export type { ChatStorage } from './chat/ports.ts'
+export type { Runtime } from './chat/runtime-port.ts'
+export type {
+  Chat,
+  ChatOptions,
+  ChatSession,
+  Connection,
+  Health,
+  MessageStore,
+  SendOptions,
+  Sent,
+  SessionSnapshot,
+  UserInput,
+} from './chat/types.ts'
 export type {
   AssembledContext,
   AssembleOptions,
@@ -59,3 +77,9 @@ export { ChatEvent } from './protocol/events.ts'
 export { reduce } from './protocol/reduce.ts'
 export type { Missing, Piece, SessionState, Trace } from './protocol/state.ts'
 export { emptyState } from './protocol/state.ts'
+export type { DirectOptions } from './runtime/direct.ts'
+export { direct } from './runtime/direct.ts'
+export type { RemoteOptions } from './runtime/remote.ts'
+export { remote } from './runtime/remote.ts'
+export { memoryStorage } from './storage/memory.ts'
+export type { Tool, ToolExecute } from './turn/tool.ts'

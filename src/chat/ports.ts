@@ -123,6 +123,8 @@ export interface MessageWindow {
 export interface ChatStorage {
   /** Whether what is committed outlives the page. */
   readonly durable: boolean
+  /** Names the database to other tabs that share it; absent where none can. */
+  readonly name?: string
   /** What start-up needs: the newest sessions, and every outbox row in order. */
   start(options: {
     sessions: number

@@ -3,12 +3,26 @@ import type { Message, Session } from '../message/schema.ts'
 import type { ChatEvent, Envelope, MessagePage } from '../protocol/events.ts'
 import type { OutboxRequest } from './ports.ts'
 
+/** What one network chunk brought. An empty one is a sign of life. */
+export interface EventBatch {
+  envelopes: Envelope[]
+  /** Known events that did not parse: each is something missing. */
+  malformed: number
+}
+
+export interface PageQuery {
+  after?: string | null
+  changedSince?: number
+  before?: string
+  limit: number
+}
+
 /** What a runtime made of a request. */
 export interface Accepted {
   /** The message as the other side stored it, where it says so. */
   message?: Message
   /** Events that come back on the same request (a server without a feed); ended by the end of the bytes. */
-  events?: AsyncIterable<readonly Envelope[]>
+  events?: AsyncIterable<EventBatch>
 }
 
 export interface DispatchContext {
@@ -24,8 +38,12 @@ export interface DispatchContext {
 /** What the client lends a runtime that owns no truth elsewhere. */
 export interface RuntimeHost {
   readonly env: Env
-  /** The selected branch up to and including `messageId`, whole, from storage. */
+  /** The branch up to and including `messageId`, whole, oldest first. */
   history(sessionId: string, messageId: string): Promise<readonly Message[]>
+  /** The answers of a run that are known so far, oldest first. */
+  answers(sessionId: string, runId: string): readonly Message[]
+  /** Whether the device knows that it has no network. */
+  offline(): boolean
   /** Numbers, reduces and commits events of a session; resolves when they are durable. */
   append(sessionId: string, events: readonly ChatEvent[]): Promise<void>
 }
@@ -39,16 +57,16 @@ export interface Runtime {
   /** Resolves when the request is durably accepted. A refusal has a code that is not retryable. */
   dispatch(request: OutboxRequest, context: DispatchContext): Promise<Accepted>
   /**
-   * The session's events after a cursor, as they come, one array a network chunk. Yields an empty array when the line is
-   * proven open and for signs of life without content. Throws `not-found` where there is no feed.
+   * The session's events after a cursor, as they come. Yields an empty batch when the line is proven open.
+   * Throws `not-found` where there is no feed.
    */
-  follow(sessionId: string, cursor: string | null, signal: AbortSignal): AsyncIterable<readonly Envelope[]>
+  follow(sessionId: string, cursor: string | null, signal: AbortSignal): AsyncIterable<EventBatch>
   /** A page of messages; undefined fields of the answer are what the server cannot prove. */
   page(
     sessionId: string,
-    query: { after?: string | null; changedSince?: number; before?: string; limit: number },
+    query: PageQuery,
     signal: AbortSignal,
-  ): Promise<MessagePage>
+  ): Promise<{ page: MessagePage; malformed: number }>
   /** Sessions, newest first. */
   sessions(
     query: { after?: string; limit: number },

@@ -8,8 +8,8 @@ import type { Runtime } from './runtime-port.ts'
 
 export interface ChatOptions {
   runtime: Runtime
-  /** @default memoryStorage() */
-  storage?: ChatStorage
+  /** Where the history is kept: `dexieStorage(name)` in a browser, `memoryStorage()` for tests and on servers. */
+  storage: ChatStorage
   /** Who the user is; scopes cursors, locks and the outbox. @default 'default' */
   account?: string
   /** @default the platform's clock and randomness */
@@ -91,6 +91,8 @@ export interface ChatSession extends Store<SessionSnapshot> {
 export interface Health {
   storage: 'disk' | 'memory' | 'failed'
   connection: Connection
+  /** Whether the browser promised not to evict what is stored; absent until asked, at the first send. */
+  persisted?: boolean
   /** Rows that wait to be sent. */
   outbox: number
   /** Events and rows that could not be read. */

@@ -1,0 +1,10 @@
+import type { Env } from '../lib/env.ts'
+import type { ErrorData } from '../lib/errors.ts'
+
+/** What every part of one chat shares. */
+export interface ChatContext {
+  env: Env
+  account: string
+  /** Told of what went wrong without anybody waiting for it; shown through `chat.health`. */
+  onProblem(error: ErrorData): void
+}

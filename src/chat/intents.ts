@@ -1,0 +1,133 @@
+import { TidemarkError } from '../lib/errors.ts'
+import { type Message, SCHEMA_VERSION, type Session, UserBlock, type UserMessage } from '../message/schema.ts'
+import { leafOf } from '../message/tree.ts'
+import type { Command } from '../protocol/commands.ts'
+import { messageOf, messagesOf, type SessionState } from '../protocol/state.ts'
+import type { OutboxRequest } from './ports.ts'
+import type { SendOptions, UserInput } from './types.ts'
+
+/** What somebody wants, as rows: a message to show now, and the requests that will say it. */
+export interface Intent {
+  session?: Session
+  message?: UserMessage
+  headId?: string | null
+  requests: { id: string; request: OutboxRequest }[]
+}
+
+/** Ids and time for one intent; they come in from outside. */
+export interface Given {
+  createId(): string
+  now: number
+}
+
+const invalid = (message: string) => new TidemarkError('invalid-request', message)
+
+/** The blocks of an input. Throws `invalid-request` where it is empty or not content. */
+export function blocksOf(input: UserInput): UserBlock[] {
+  const blocks = typeof input === 'string' ? [{ type: 'text' as const, text: input }] : [...input]
+  const says = blocks.some((block) => block.type !== 'text' || block.text.trim() !== '')
+  if (!says) throw invalid('input: expected text or at least one block, got nothing')
+  return blocks.map((block, index) => {
+    const parsed = UserBlock.safeParse(block)
+    if (!parsed.success) throw invalid(`input[${index}]: expected a text, image or file block`)
+    return parsed.data
+  })
+}
+
+const userMessage = (
+  { sessionId }: SessionState,
+  fields: Pick<UserMessage, 'id' | 'parentId' | 'content'> & Partial<UserMessage>,
+  now: number,
+): UserMessage => ({
+  role: 'user',
+  sessionId,
+  status: 'pending',
+  createdAt: now,
+  updatedAt: now,
+  v: SCHEMA_VERSION,
+  ...fields,
+})
+
+export const newSession = (id: string, now: number): Session => ({
+  id,
+  createdAt: now,
+  updatedAt: now,
+  metadata: {},
+  headId: null,
+  v: SCHEMA_VERSION,
+})
+
+/** A new message at the end of what is shown, and the session itself where it is the first. */
+export function sendIntent(
+  state: SessionState,
+  parentId: string | null,
+  input: UserInput,
+  options: SendOptions,
+  { createId, now }: Given,
+): Intent & { message: UserMessage; runId: string } {
+  const { whenBusy, metadata } = options
+  const content = blocksOf(input)
+  const id = createId()
+  const runId = createId()
+  const message = userMessage(state, { id, parentId, content, ...(metadata && { metadata }) }, now)
+  const body = { id, runId, parentId, content, ...(metadata && { metadata }), ...(whenBusy && { whenBusy }) }
+  const requests: Intent['requests'] = [{ id, request: { type: 'send', body } }]
+  if (state.session) return { message, headId: id, runId, requests }
+  const create = {
+    id: createId(),
+    request: { type: 'createSession' as const, body: { id: state.sessionId } },
+  }
+  return {
+    session: newSession(state.sessionId, now),
+    message,
+    headId: id,
+    runId,
+    requests: [create, ...requests],
+  }
+}
+
+function known(state: SessionState, id: string): Message {
+  const message = messageOf(state, id)
+  if (!message) throw new TidemarkError('not-found', `messageId: no message ${id} is loaded in this session`)
+  return message
+}
+
+const commandIntent = (body: Command, fields: Omit<Intent, 'requests'> = {}): Intent => ({
+  ...fields,
+  requests: [{ id: body.id, request: { type: 'command', body } }],
+})
+
+/** Another answer to the user message that `messageId` answers, or is. */
+export function regenerateIntent(state: SessionState, messageId: string, { createId }: Given) {
+  let question: Message | undefined = known(state, messageId)
+  while (question && question.role !== 'user') {
+    question = question.parentId === null ? undefined : messageOf(state, question.parentId)
+  }
+  if (!question) throw invalid('messageId: expected an answer, or the user message it answers')
+  const runId = createId()
+  const body: Command = { id: createId(), type: 'regenerate', messageId: question.id, runId }
+  return { ...commandIntent(body, { headId: question.id }), runId, questionId: question.id }
+}
+
+/** Another version of a user message, beside it. */
+export function editIntent(
+  state: SessionState,
+  messageId: string,
+  input: UserInput,
+  { createId, now }: Given,
+) {
+  const old = known(state, messageId)
+  if (old.role !== 'user') throw invalid('messageId: expected a user message; only those can be edited')
+  const content = blocksOf(input)
+  const newId = createId()
+  const runId = createId()
+  const message = userMessage(state, { id: newId, parentId: old.parentId, content }, now)
+  const body: Command = { id: createId(), type: 'edit', messageId, newId, runId, content }
+  return { ...commandIntent(body, { message, headId: newId }), message, runId }
+}
+
+/** The branch through `messageId`, shown to its end. */
+export function selectIntent(state: SessionState, messageId: string, { createId }: Given): Intent {
+  const headId = (leafOf(messagesOf(state), messageId) ?? known(state, messageId)).id
+  return commandIntent({ id: createId(), type: 'selectBranch', messageId: headId }, { headId })
+}

@@ -1,0 +1,57 @@
+import { backoffDelay } from '../lib/backoff.ts'
+import { type ErrorData, isRetryable } from '../lib/errors.ts'
+import type { OutboxRow } from './ports.ts'
+
+/** What a session's queue should do now. */
+export type OutboxDecision =
+  | { type: 'send'; row: OutboxRow }
+  /** Until this time (milliseconds since the epoch). */
+  | { type: 'wait'; until: number }
+  /** Its first row was refused: somebody must discard it or try it again. */
+  | { type: 'blocked'; row: OutboxRow }
+  | { type: 'idle' }
+
+/** `cancel` passes, so that a stop does not wait behind what it stops. */
+export type Lane = 'queue' | 'cancel'
+
+const laneOf = ({ request }: OutboxRow): Lane =>
+  request.type === 'command' && request.body.type === 'cancel' ? 'cancel' : 'queue'
+
+/** Only the first row of a session's lane is eligible. */
+export function nextRow(rows: Iterable<OutboxRow>, account: string, now: number, lane: Lane): OutboxDecision {
+  let row: OutboxRow | undefined
+  for (const other of rows) {
+    // Nothing can be cancelled in a session that the other side does not know yet.
+    if (lane === 'cancel' && other.request.type === 'createSession') return { type: 'idle' }
+    if (other.account !== account || laneOf(other) !== lane) continue
+    if (!row || other.position < row.position) row = other
+  }
+  if (!row) return { type: 'idle' }
+  if (row.state === 'refused') return { type: 'blocked', row }
+  return row.nextAttemptAt > now ? { type: 'wait', until: row.nextAttemptAt } : { type: 'send', row }
+}
+
+/** The row after a failed attempt: refused where trying again would not help, else due after a back-off. */
+export function afterFailure(row: OutboxRow, error: ErrorData, now: number, random: number): OutboxRow {
+  const attempts = row.attempts + 1
+  if (!isRetryable(error)) return { ...row, attempts, claim: null, state: 'refused', error }
+  const nextAttemptAt = now + backoffDelay(row.attempts, random, error.retryAfter)
+  return { ...row, attempts, claim: null, nextAttemptAt, error }
+}
+
+/** The row as if it had never been tried: for somebody's "try again", or a line that came back. */
+export function dueNow(row: OutboxRow): OutboxRow {
+  const { error: _, ...rest } = row
+  return { ...rest, state: 'waiting', nextAttemptAt: 0 }
+}
+
+/** The id of the user message that a row brings into being; the row's own id where it brings none. */
+export const askedId = ({ request, id }: OutboxRow): string =>
+  request.type === 'command' && request.body.type === 'edit' ? request.body.newId : id
+
+/** The run that a row asks for. */
+export function runOf({ request }: OutboxRow): string | undefined {
+  if (request.type === 'send') return request.body.runId
+  if (request.type !== 'command' || request.body.type === 'cancel') return undefined
+  return 'runId' in request.body ? request.body.runId : undefined
+}

@@ -1,0 +1,50 @@
+import { siblingsOf } from '../message/tree.ts'
+import { messagesOf } from '../protocol/state.ts'
+import {
+  type ActionDeps,
+  changeSession,
+  discard,
+  edit,
+  regenerate,
+  retry,
+  selectBranch,
+  send,
+  stop,
+} from './actions.ts'
+import { type Core, messageStore, snapshotOf, subscribe } from './core.ts'
+import type { ChatSession } from './types.ts'
+
+export interface SessionDeps extends ActionDeps {
+  loadOlder(): Promise<void>
+  resync(): Promise<void>
+}
+
+/** A session as its users see it. */
+export const createSession = (core: Core, deps: SessionDeps): ChatSession => ({
+  id: core.id,
+  get: () => snapshotOf(core),
+  subscribe: (listener) => subscribe(core, listener),
+  message: (id) => messageStore(core, id),
+  send: (input, options = {}) => send(core, deps, input, options),
+  stop: () => stop(core, deps),
+  retry: (messageId) => retry(core, deps, messageId),
+  regenerate: (messageId) => regenerate(core, deps, messageId),
+  edit: (messageId, input) => edit(core, deps, messageId, input),
+  branches: (messageId) => siblingsOf(messagesOf(core.state), messageId).map(({ id }) => id),
+  selectBranch: (messageId) => selectBranch(core, deps, messageId),
+  discard: (messageId) => discard(core, deps, messageId),
+  loadOlder: deps.loadOlder,
+  resync: deps.resync,
+  rename: (title) =>
+    changeSession(
+      core,
+      deps,
+      (state) => (state.session ? { ...state, session: { ...state.session, title } } : state),
+      {
+        type: 'patchSession',
+        body: { title },
+      },
+    ),
+  delete: () =>
+    changeSession(core, deps, (state) => ({ ...state, deleted: true }), { type: 'deleteSession' }),
+})

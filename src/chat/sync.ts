@@ -1,0 +1,201 @@
+import { backoffDelay } from '../lib/backoff.ts'
+import { errorData, isRetryable } from '../lib/errors.ts'
+import type { Message } from '../message/schema.ts'
+import { formatEventId } from '../protocol/events.ts'
+import type { SessionState } from '../protocol/state.ts'
+import { catchUp, foldBatch } from './catch-up.ts'
+import type { ChatContext } from './context.ts'
+import { type Core, setFields, update } from './core.ts'
+import type { EventBatch, Runtime } from './runtime-port.ts'
+import { isOffline } from './wake.ts'
+
+/** Keeps one session in step with its server, for as long as this tab leads the session. */
+export interface Sync {
+  /** Looks again now, without waiting for a back-off, on a new connection. */
+  wake(): void
+  /** The browser says that the line is gone. */
+  offline(): void
+  /** Asks for everything that changed; resolves when it is there. */
+  resync(): Promise<void>
+  feedOpen(): boolean
+  /** Folds in the events that come back on a request, until they end. */
+  consume(events: AsyncIterable<EventBatch>): Promise<void>
+  stop(): void
+}
+
+export interface SyncDeps extends ChatContext {
+  runtime: Runtime
+}
+
+/** Milliseconds: the longest wait between looks at a server without a feed while an answer is outstanding. */
+const POLL_CAP = 5_000
+
+interface Line {
+  /** `none`: the server has no feed, the session is read in pages. */
+  feed: 'unknown' | 'open' | 'closed' | 'none'
+  /** Ends the connection of this round, and the pause after it. */
+  round: AbortController
+  /** Rounds since the last one that brought something. */
+  attempts: number
+  /** Requests whose events are being read. */
+  streams: number
+  ended: boolean
+  /** Who waits for a full look, and whether one is asked for. */
+  asked: (() => void)[]
+}
+
+const hasNoRoute = ({ status, code }: { status?: number | undefined; code: string }) =>
+  code === 'not-found' || status === 405 || status === 501
+
+/** Whether something is outstanding that only asking again will bring: an answer in flight, or one not begun. */
+function isOutstanding(state: SessionState): boolean {
+  if (state.live.size > 0) return true
+  let newest: Message | undefined
+  for (const message of state.rest.values()) if ((message.seq ?? 0) > (newest?.seq ?? 0)) newest = message
+  return newest?.role === 'user'
+}
+
+export function createSync(core: Core, deps: SyncDeps): Sync {
+  const line: Line = {
+    feed: 'unknown',
+    round: new AbortController(),
+    attempts: 0,
+    streams: 0,
+    ended: false,
+    asked: [],
+  }
+  const wake = () => {
+    line.attempts = 0
+    line.round.abort()
+  }
+  void loop(core, line, deps)
+  return {
+    wake,
+    offline() {
+      setFields(core, { connection: 'offline' })
+      line.round.abort()
+    },
+    resync() {
+      return new Promise((resolve) => {
+        line.asked.push(resolve)
+        wake()
+      })
+    },
+    feedOpen: () => line.feed === 'open',
+    async consume(events) {
+      line.streams++
+      try {
+        for await (const batch of events) {
+          fold(core, batch, deps)
+          if (core.state.missing) break
+        }
+      } catch (thrown) {
+        // However a request's events end, what is still open is asked for again.
+        const error = errorData(thrown, 'network')
+        if (error.code !== 'aborted') deps.onProblem(error)
+      }
+      line.streams--
+      if (!line.ended && (core.state.missing || isOutstanding(core.state))) wake()
+    },
+    stop() {
+      line.ended = true
+      line.round.abort()
+      for (const resolve of line.asked.splice(0)) resolve()
+    },
+  }
+}
+
+function fold(core: Core, batch: EventBatch, deps: SyncDeps): void {
+  foldBatch(core, batch, deps.env.now())
+  if (batch.malformed === 0) return
+  deps.onProblem({ code: 'protocol', message: `${batch.malformed} events could not be read` })
+  update(core, (state) => (state.missing ? state : { ...state, missing: { reason: 'malformed' } }))
+}
+
+async function loop(core: Core, line: Line, deps: SyncDeps): Promise<void> {
+  while (!line.ended) {
+    line.round = new AbortController()
+    const { signal } = line.round
+    const pause = await round(core, line, deps, signal).catch((thrown: unknown) =>
+      failed(core, line, deps, thrown, signal),
+    )
+    if (line.feed === 'open') line.feed = 'closed'
+    // Woken early, which is no failure.
+    await (signal.aborted ? undefined : wait(deps, pause, signal))
+  }
+}
+
+const wait = (deps: SyncDeps, pause: number | 'woken', signal: AbortSignal): Promise<void> =>
+  pause === 'woken'
+    ? new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+    : deps.env.sleep(pause, signal).catch(() => undefined)
+
+/** One connection's life. Returns how long to pause after it: milliseconds, or until somebody wakes it. */
+async function round(core: Core, line: Line, deps: SyncDeps, signal: AbortSignal): Promise<number | 'woken'> {
+  const { runtime, env } = deps
+  if ([...core.outbox.values()].some(({ request }) => request.type === 'createSession')) return 'woken'
+  if (core.fields.connection === 'idle') setFields(core, { connection: 'connecting' })
+  const { cursor, rev, missing } = core.state
+  const pages = async () => {
+    const waiting = [...line.asked]
+    const malformed = await catchUp(
+      core,
+      { runtime, env, byMessage: line.feed === 'none' && core.state.rev === 0 },
+      signal,
+    )
+    if (malformed > 0)
+      deps.onProblem({ code: 'protocol', message: `${malformed} messages could not be read` })
+    setFields(core, { connection: 'online' })
+    line.asked = line.asked.filter((resolve) => !waiting.includes(resolve))
+    for (const resolve of waiting) resolve()
+  }
+  const fresh = cursor === null && rev === 0
+  const read = line.asked.length > 0 || missing !== null || fresh || line.feed === 'none'
+  if (read) await pages()
+  if (line.feed !== 'none') {
+    try {
+      return await follow(core, line, deps, signal)
+    } catch (thrown) {
+      if (!hasNoRoute(errorData(thrown))) throw thrown
+      line.feed = 'none'
+      if (!read) await pages()
+    }
+  }
+  if (line.streams > 0 || !isOutstanding(core.state)) return 'woken'
+  return POLL_CAP / 10 + backoffDelay(line.attempts++, env.random(), 0, { cap: POLL_CAP })
+}
+
+async function follow(core: Core, line: Line, deps: SyncDeps, signal: AbortSignal): Promise<number> {
+  const { cursor } = core.state
+  for await (const batch of deps.runtime.follow(core.id, cursor && formatEventId(cursor), signal)) {
+    line.feed = 'open'
+    setFields(core, { connection: 'online' })
+    if (batch.envelopes.length > 0) line.attempts = 0
+    fold(core, batch, deps)
+    if (core.state.missing) return 0
+  }
+  // Progress resets the back-off; connecting does not.
+  return backoffDelay(line.attempts++, deps.env.random())
+}
+
+/** What a round's failure means for the next one. */
+function failed(
+  core: Core,
+  line: Line,
+  deps: SyncDeps,
+  thrown: unknown,
+  signal: AbortSignal,
+): number | 'woken' {
+  if (line.ended || signal.aborted) return 0
+  const error = errorData(thrown, 'protocol')
+  if (error.status === 410) update(core, (state) => (state.deleted ? state : { ...state, deleted: true }))
+  // A session that the server does not know: there is something to ask for once something was sent.
+  if (error.code === 'not-found') {
+    setFields(core, { connection: 'idle' })
+    for (const resolve of line.asked.splice(0)) resolve()
+    return 'woken'
+  }
+  setFields(core, { connection: isOffline() ? 'offline' : 'reconnecting' })
+  if (!isRetryable(error)) deps.onProblem(error)
+  return backoffDelay(line.attempts++, deps.env.random(), error.retryAfter)
+}

@@ -1,0 +1,69 @@
+import type { Message } from '../message/schema.ts'
+import { pathTo } from '../message/tree.ts'
+import { messageOf, messagesOf, type SessionState } from '../protocol/state.ts'
+
+/** What a list shows: the selected branch as far as it is known, then what was not accepted yet. */
+export interface View {
+  messages: readonly Message[]
+  /** Whether the oldest shown message has a parent that is not loaded. */
+  hasOlder: boolean
+}
+
+/** Messages without a place yet, in local order: a map keeps the order in which rows were put in. */
+function unacknowledged(state: SessionState, shown: ReadonlySet<string>): Message[] {
+  const rows: Message[] = []
+  for (const message of state.rest.values()) {
+    if (message.seq === undefined && !shown.has(message.id)) rows.push(message)
+  }
+  return rows
+}
+
+/**
+ * The view of a state. While an answer grows only its own entry changes, so the last view and the state it was made from
+ * save walking the branch again.
+ * @param shown replaces a message in the view: what a stopped answer looked like
+ */
+export function viewOf(
+  state: SessionState,
+  shown: ReadonlyMap<string, Message>,
+  last?: { state: SessionState; view: View },
+): View {
+  if (
+    last &&
+    last.state.rest === state.rest &&
+    last.state.headId === state.headId &&
+    sameKeys(last.state, state)
+  ) {
+    const messages = last.view.messages.map(
+      (message) => shown.get(message.id) ?? state.live.get(message.id) ?? message,
+    )
+    return { ...last.view, messages }
+  }
+  const path = pathTo(messagesOf(state), state.headId)
+  const hasOlder = path[0] !== undefined && path[0].parentId !== null
+  const own = unacknowledged(state, new Set(path.map(({ id }) => id)))
+  return { messages: [...path, ...own].map((message) => shown.get(message.id) ?? message), hasOlder }
+}
+
+function sameKeys(a: SessionState, b: SessionState): boolean {
+  if (a.live === b.live) return true
+  if (a.live.size !== b.live.size) return false
+  for (const id of a.live.keys()) if (!b.live.has(id)) return false
+  return true
+}
+
+/**
+ * The newest message such that it and everything before it, over all branches, is settled and acknowledged.
+ * @param floor what was known before: everything up to it is settled, loaded or not
+ */
+export function tidemarkOf(state: SessionState, floor: string | null): string | null {
+  let firstOpen = Number.POSITIVE_INFINITY
+  for (const { seq } of state.live.values()) firstOpen = Math.min(firstOpen, seq ?? firstOpen)
+  let newest = floor === null ? undefined : messageOf(state, floor)
+  if (newest && (newest.seq ?? 0) >= firstOpen) newest = undefined
+  for (const message of state.rest.values()) {
+    const { seq } = message
+    if (seq !== undefined && seq < firstOpen && seq > (newest?.seq ?? -1)) newest = message
+  }
+  return newest?.id ?? floor
+}
