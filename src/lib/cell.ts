@@ -7,6 +7,11 @@ export interface Store<T> {
 
 /** A store that can be written. Setting the present value notifies nobody. */
 export interface Cell<T> extends Store<T> {
+  /**
+   * The value is set and every listener has been called when this returns or throws. What a listener throws is thrown
+   * here, after the others were told: one broken watcher must not blind the rest, and its error must not vanish.
+   * Several are thrown as one `AggregateError`.
+   */
   set(value: T): void
 }
 
@@ -18,8 +23,7 @@ export function createCell<T>(initial: T): Cell<T> {
     set(next) {
       if (Object.is(next, value)) return
       value = next
-      // A copy, so that a listener may end its own or another subscription.
-      for (const listener of [...listeners]) listener()
+      notifyAll(listeners)
     },
     subscribe(listener) {
       // Wrapped, so that the same function may be subscribed twice and ended once.
@@ -28,4 +32,19 @@ export function createCell<T>(initial: T): Cell<T> {
       return () => listeners.delete(own)
     },
   }
+}
+
+function notifyAll(listeners: ReadonlySet<() => void>): void {
+  const errors: unknown[] = []
+  // A copy, so that who subscribes now is not called for a change it has seen; who was ended meanwhile is passed over.
+  for (const listener of [...listeners]) {
+    if (!listeners.has(listener)) continue
+    try {
+      listener()
+    } catch (error) {
+      errors.push(error)
+    }
+  }
+  if (errors.length === 1) throw errors[0]
+  if (errors.length > 1) throw new AggregateError(errors, `${errors.length} listeners failed`)
 }

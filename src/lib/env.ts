@@ -10,9 +10,12 @@ export interface Env {
   random(): number
   /** An id that matches `[A-Za-z0-9_-]{1,64}`. */
   createId(): string
-  /** Resolves after `ms` milliseconds; rejects with the signal's reason when aborted. */
+  /** Resolves after `ms` milliseconds (at most 24 days); rejects with the signal's reason when aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
 }
+
+/** Timers count in 32 bits; a longer wait would end at once. */
+const LONGEST = 2 ** 31 - 1
 
 function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -21,10 +24,13 @@ function sleep(ms: number, signal?: AbortSignal): Promise<void> {
       clearTimeout(timer)
       reject(signal?.reason)
     }
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', onAbort)
-      resolve()
-    }, ms)
+    const timer = setTimeout(
+      () => {
+        signal?.removeEventListener('abort', onAbort)
+        resolve()
+      },
+      Math.min(ms, LONGEST),
+    )
     signal?.addEventListener('abort', onAbort, { once: true })
   })
 }

@@ -60,8 +60,16 @@ export const errorFrom = (data: ErrorData): TidemarkError => new TidemarkError(d
 /** Any thrown value as error data; what is not a `TidemarkError` gets `fallback` as its code. */
 export function errorData(thrown: unknown, fallback: ErrorCode = 'server'): ErrorData {
   if (thrown instanceof TidemarkError) return thrown.data
-  const message = thrown instanceof Error ? thrown.message : String(thrown)
-  return { code: isAbort(thrown) ? 'aborted' : fallback, message }
+  return { code: isAbort(thrown) ? 'aborted' : fallback, message: wordsOf(thrown) }
+}
+
+/** What a thrown value says; anything can be thrown, also what cannot be made a string. */
+function wordsOf(thrown: unknown): string {
+  try {
+    return String(thrown instanceof Error ? thrown.message : thrown)
+  } catch {
+    return 'something was thrown that has no words'
+  }
 }
 
 /** Whether a value was thrown because somebody aborted (`AbortSignal` throws a `DOMException` of this name). */

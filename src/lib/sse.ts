@@ -53,8 +53,15 @@ export function createSseParser(options: SseParserOptions): SseParser {
       onOverflow()
     },
   })
+  // The parser would take "ï»¿" at the start of its first piece for a mark that the decoder has removed already.
+  parser.feed('')
+  let afterCr = false
   const feed = (text: string) => {
-    if (!overflown && text !== '') parser.feed(text)
+    if (overflown || text === '') return
+    const rest = afterCr && text.startsWith('\n') ? text.slice(1) : text
+    // A CR at the end of a piece ends its line now; the parser would wait for the LF that may follow.
+    afterCr = text.endsWith('\r')
+    parser.feed(afterCr ? `${rest}\n` : rest)
   }
   return {
     feed: (bytes) => feed(typeof bytes === 'string' ? bytes : decoder.decode(bytes, { stream: true })),

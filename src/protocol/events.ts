@@ -76,6 +76,9 @@ export const Gap = z.object({
   reason: z.enum(['trimmed', 'diverged', 'restarted']),
 })
 
+/** An event that this version does not know: only its number counts. Never on the wire. */
+export const Unknown = z.object({ type: z.literal('unknown') })
+
 /** One fact about a session. */
 export const ChatEvent = z.discriminatedUnion('type', [
   MessageCreated,
@@ -93,6 +96,7 @@ export const ChatEvent = z.discriminatedUnion('type', [
   RunWaiting,
   RunFinished,
   Gap,
+  Unknown,
 ])
 export type ChatEvent = z.infer<typeof ChatEvent>
 export type ChatEventType = ChatEvent['type']
@@ -116,7 +120,7 @@ export const formatEventId = (id: EventId): string => `${id.n}.${id.tag}`
 export function parseEventId(text: string): EventId | undefined {
   const match = /^([1-9]\d{0,15})\.([A-Za-z0-9_-]{1,64})$/.exec(text)
   const [, n, tag] = match ?? []
-  return n && tag ? { n: Number(n), tag } : undefined
+  return n && tag && Number.isSafeInteger(Number(n)) ? { n: Number(n), tag } : undefined
 }
 
 /** A page of messages, as both cursors answer it. */

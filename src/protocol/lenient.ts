@@ -4,9 +4,17 @@ const NULLABLE: ReadonlySet<string> = new Set(['parentId', 'headId', 'eventId'])
 const OPAQUE: ReadonlySet<string> = new Set(['arguments', 'raw', 'details', 'metadata'])
 /** Deeper than any message of ours. */
 const MAX_DEPTH = 32
+/** Deeper than anything that can be compared, cloned and stored everywhere. */
+const MAX_OPAQUE_DEPTH = 256
 
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function assertDepth(value: unknown, max: number, depth = 0): void {
+  if (depth > max) throw new RangeError(`nested deeper than ${max} levels`)
+  if (typeof value === 'object' && value !== null)
+    for (const item of Object.values(value)) assertDepth(item, max, depth + 1)
+}
 
 /** Plain JSON without its nulls. Throws `RangeError` where it is nested deeper than anything we write. */
 export function withoutNulls(value: unknown, depth = 0): unknown {
@@ -15,8 +23,10 @@ export function withoutNulls(value: unknown, depth = 0): unknown {
   if (!isRecord(value)) return value
   const clean: [string, unknown][] = []
   for (const [key, item] of Object.entries(value)) {
-    if (item === null && !NULLABLE.has(key)) continue
-    clean.push([key, OPAQUE.has(key) ? item : withoutNulls(item, depth + 1)])
+    if ((item === null && !NULLABLE.has(key)) || key === '__proto__') continue
+    const opaque = OPAQUE.has(key)
+    if (opaque) assertDepth(item, MAX_OPAQUE_DEPTH)
+    clean.push([key, opaque ? item : withoutNulls(item, depth + 1)])
   }
   return Object.fromEntries(clean)
 }

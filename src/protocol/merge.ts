@@ -21,12 +21,19 @@ function textLength(message: Message): number {
   return length
 }
 
-/** What a row keeps of the one it replaces: fields that not every server repeats. */
+/**
+ * What a row keeps of the one it replaces: fields that not every server repeats. A server without revisions may leave out
+ * dates and parents as well; what stands in for them must not overwrite what is known.
+ */
 function inherit(present: Message, given: Message): Message {
-  const seq = given.seq ?? present.seq
-  const clientId = given.clientId ?? present.clientId
-  if (seq === given.seq && clientId === given.clientId) return given
-  return { ...given, ...(seq !== undefined && { seq }), ...(clientId !== undefined && { clientId }) }
+  const kept: Partial<Message> = {}
+  if (given.seq === undefined && present.seq !== undefined) kept.seq = present.seq
+  if (given.clientId === undefined && present.clientId !== undefined) kept.clientId = present.clientId
+  if (given.rev === undefined) {
+    kept.createdAt = present.createdAt
+    kept.parentId = given.parentId ?? present.parentId
+  }
+  return { ...given, ...kept } as Message
 }
 
 /**
@@ -37,7 +44,9 @@ function inherit(present: Message, given: Message): Message {
 export function mergeMessage(present: Message | undefined, given: Message): Message {
   if (!present) return given
   const winner = inherit(present, given)
-  if (sameJson(present, winner)) return present
+  // Without a revision a later date alone is no news: a server that names none is dated by when it was asked.
+  const news = given.rev === undefined ? { ...winner, updatedAt: present.updatedAt } : winner
+  if (sameJson(present, news)) return present
   if (given.rev !== undefined && present.rev !== undefined && given.rev !== present.rev) {
     return given.rev > present.rev ? winner : present
   }
@@ -49,7 +58,8 @@ export function mergeMessage(present: Message | undefined, given: Message): Mess
 
 function preferSettled(present: Message, given: Message): Message {
   if (isSettled(present) !== isSettled(given)) return isSettled(given) ? given : present
-  // Both final, without revisions to compare: the owner's later word. Both in flight: the longer.
+  // Both final, without revisions to compare: the owner's later word. Both in flight: the further, then the longer.
   if (isSettled(given)) return given.rev === undefined ? given : present
+  if (present.status !== given.status) return given.status === 'streaming' ? given : present
   return textLength(given) > textLength(present) ? given : present
 }

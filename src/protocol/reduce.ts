@@ -9,11 +9,11 @@ import {
 import { next, type StatusEvent } from '../message/status.ts'
 import { applyPiece, decideDelta } from './delta.ts'
 import type { ChatEvent, ChatEventType, Envelope, EventId, MessagePage } from './events.ts'
-import { mergeMessage } from './merge.ts'
+import { mergeMessage, sameJson } from './merge.ts'
+import { grownHead, isBuried, newestId, place, put, rename, withoutTombstones } from './place.ts'
 import {
   type Missing,
   messageOf,
-  messagesOf,
   putMessages,
   removeMessage,
   type SessionState,
@@ -36,33 +36,6 @@ type Apply<T extends ChatEventType> = (
 
 const withMissing = (state: SessionState, missing: Missing): SessionState =>
   state.missing ? state : { ...state, missing }
-
-/** The newest acknowledged message: what a server that names no parent answers. */
-function newestId(state: SessionState): string | null {
-  let newest: Message | undefined
-  for (const message of messagesOf(state)) if ((message.seq ?? 0) > (newest?.seq ?? 0)) newest = message
-  return newest?.id ?? state.headId
-}
-
-/** A message put in: given a place where its owner names none, and made the head where it grew the selected branch. */
-function place(state: SessionState, message: Message, trace: Trace | undefined): SessionState {
-  const fresh = !messageOf(state, message.id)
-  const placed = message.seq === undefined ? { ...message, seq: state.nextSeq } : message
-  const grown = putMessages(state, [placed], trace)
-  return fresh && placed.parentId === state.headId ? { ...grown, headId: placed.id } : grown
-}
-
-/** Whether a message was deleted later than this version of it. */
-const isBuried = (state: SessionState, message: Message): boolean =>
-  (state.tombstones.get(message.id) ?? -1) >= (message.rev ?? 0)
-
-/** An authoritative row, merged with what is known. */
-function put(state: SessionState, given: Message, trace: Trace | undefined): SessionState {
-  if (isBuried(state, given)) return state
-  const present = messageOf(state, given.id)
-  const merged = mergeMessage(present, given)
-  return merged === present ? state : place(state, merged, trace)
-}
 
 /** An answer that a server began without creating it. */
 const shell = (state: SessionState, id: string, now: number): AssistantMessage => ({
@@ -95,20 +68,6 @@ function move(
   return place(state, moved, trace)
 }
 
-/** The client's own id of a message gives way to the server's. */
-function rename(state: SessionState, from: string, given: Message, trace: Trace | undefined): SessionState {
-  const own = messageOf(state, from)
-  if (!own) return state
-  const renamed = mergeMessage({ ...own, id: given.id, clientId: from } as Message, {
-    ...given,
-    clientId: from,
-  })
-  const children = [...messagesOf(state)].filter((message) => message.parentId === from)
-  const moved = children.map((message) => ({ ...message, parentId: given.id }))
-  const headId = state.headId === from ? given.id : state.headId
-  return { ...putMessages(removeMessage(state, from, trace), [renamed, ...moved], trace), headId }
-}
-
 const delta: Apply<'message.delta'> = (state, event, context) => {
   const present = messageOf(state, event.id)
   if (present && (present.role !== 'assistant' || isSettled(present))) return state
@@ -135,32 +94,46 @@ function whole(state: SessionState, message: Message, status: Status, { trace }:
   return put(state, { ...message, status } as Message, trace)
 }
 
+/** The message with the revision that its event names, where it names none itself. */
+const ofRev = (message: Message, rev: number | undefined): Message =>
+  rev === undefined || message.rev !== undefined ? message : { ...message, rev }
+
 /** The newer of two session rows. */
 function newerSession(present: Session | undefined, given: Session): Session {
-  if (present && given.rev !== undefined && present.rev !== undefined && given.rev <= present.rev)
-    return present
-  return given
+  if (!present) return given
+  if (given.rev !== undefined && present.rev !== undefined && given.rev <= present.rev) return present
+  return sameJson(present, given) ? present : given
+}
+
+/** The end of a streamed answer whose server sends no more of it than an id: begun here, if nothing was streamed. */
+function finish(
+  state: SessionState,
+  { id, content }: Extract<ChatEvent, { type: 'message.finished' }>,
+  context: Context,
+): SessionState {
+  const begun = move(state, id, 'start', {}, context)
+  const isAnswer = messageOf(begun, id)?.role === 'assistant'
+  return move(begun, id, 'complete', isAnswer ? { content, stopReason: 'stop' } : {}, context)
 }
 
 const APPLY: { readonly [T in ChatEventType]: Apply<T> } = {
-  'message.created': (state, { message, clientId }, { trace }) => {
-    const renamed = clientId && clientId !== message.id ? rename(state, clientId, message, trace) : state
-    return put(renamed, message, trace)
-  },
+  'message.created': (state, { message, clientId }, { trace }) =>
+    put(rename(state, clientId ?? message.clientId, message, trace), message, trace),
   'message.started': (state, { id, type: _, ...fields }, context) => {
     const resumes = context.proven && messageOf(state, id)?.status === 'interrupted'
     return move(state, id, resumes ? 'resume' : 'start', fields, context)
   },
   'message.delta': delta,
   'message.completed': (state, { message }, context) => whole(state, message, 'completed', context),
-  'message.finished': (state, { id }, context) =>
-    move(state, id, 'complete', { stopReason: 'stop' }, context),
+  'message.finished': finish,
   'message.failed': (state, { id, rev, error, message }, context) =>
     message
-      ? whole(state, { ...message, error }, 'failed', context)
+      ? whole(state, { ...ofRev(message, rev), error }, 'failed', context)
       : move(state, id, 'fail', { rev, error }, context),
   'message.interrupted': (state, { id, rev, message }, context) =>
-    message ? whole(state, message, 'interrupted', context) : move(state, id, 'interrupt', { rev }, context),
+    message
+      ? whole(state, ofRev(message, rev), 'interrupted', context)
+      : move(state, id, 'interrupt', { rev }, context),
   'message.updated': (state, { message }, { trace }) => put(state, message, trace),
   'message.deleted': (state, { id, rev }, { trace }) => {
     if ((state.tombstones.get(id) ?? -1) >= rev || (messageOf(state, id)?.rev ?? 0) > rev) return state
@@ -171,7 +144,7 @@ const APPLY: { readonly [T in ChatEventType]: Apply<T> } = {
     if (newer === state.session) return state
     const headId =
       newer.headId !== null && newer.headId !== state.session?.headId ? newer.headId : state.headId
-    return { ...state, session: newer, headId, rev: Math.max(state.rev, newer.rev ?? 0) }
+    return { ...state, session: newer, headId }
   },
   'session.deleted': (state) => (state.deleted ? state : { ...state, deleted: true }),
   'run.started': (state, { runId }) =>
@@ -180,6 +153,7 @@ const APPLY: { readonly [T in ChatEventType]: Apply<T> } = {
   'run.finished': (state, { runId }) =>
     state.runs.has(runId) ? { ...state, runs: new Set([...state.runs].filter((id) => id !== runId)) } : state,
   gap: (state, { type: _, ...gap }) => withMissing(state, gap as Missing),
+  unknown: (state) => state,
 }
 
 const apply = <T extends ChatEventType>(
@@ -195,23 +169,52 @@ function order(cursor: EventId | null, id: EventId): 'known' | 'next' | 'hole' |
   return id.n < last ? 'known' : id.n === last + 1 ? 'next' : 'hole'
 }
 
+/** What the other side says it cannot continue: no number proves anything until a snapshot has replaced the state. */
+const STOPPED: ReadonlySet<Missing['reason']> = new Set(['trimmed', 'diverged', 'restarted'])
+
+const isFilled = ({ reason, to }: Missing, { n }: EventId): boolean =>
+  reason === 'hole' && to !== undefined && n >= to
+
+/** The revision that an event brings, or 0 where it has none. */
+function revOf(event: ChatEvent): number {
+  if ('rev' in event && event.rev !== undefined) return event.rev
+  if ('message' in event && event.message) return event.message.rev ?? 0
+  return 'session' in event ? (event.session.rev ?? 0) : 0
+}
+
 /**
  * Folds one event into a session. Total: every event in every state has an outcome. Idempotent: what is known, late or
- * unknown returns the very same object. An event behind a hole is not applied; `missing` says what to fetch.
+ * unknown returns the very same object. An event behind a hole is not applied; `missing` says what to fetch. Only an event
+ * with the next number moves the cursors `cursor` and `rev`: they stand for everything before them.
  * @param now milliseconds since the epoch, for rows that the server does not date
  * @param trace collects what changed
  */
 export function reduce(state: SessionState, envelope: Envelope, now = 0, trace?: Trace): SessionState {
   const { id, event } = envelope
   if (!id) return apply(state, event, { proven: false, now, trace })
-  const place = order(state.cursor, id)
-  if (place === 'known') return state
-  if (place === 'diverged') return withMissing(state, { reason: 'diverged' })
-  if (place === 'hole')
-    return withMissing(state, { from: (state.cursor?.n ?? 0) + 1, to: id.n - 1, reason: 'hole' })
-  const applied = apply(state, event, { proven: true, now, trace })
+  const { missing, cursor, rev } = state
+  const standing = order(cursor, id)
+  if (standing === 'known' || (missing && STOPPED.has(missing.reason))) return state
+  if (standing === 'diverged') return withMissing(state, { reason: 'diverged' })
+  if (standing === 'hole')
+    return withMissing(state, { from: (cursor?.n ?? 0) + 1, to: id.n - 1, reason: 'hole' })
+  const applied = apply(missing ? { ...state, missing: null } : state, event, { proven: true, now, trace })
   // An event that proves something missing is not passed over: the cursor stays before it.
-  return applied.missing && !state.missing ? applied : { ...applied, cursor: id }
+  if (applied.missing) return missing ? state : applied
+  const open = missing && !isFilled(missing, id) ? missing : null
+  return { ...applied, cursor: id, rev: Math.max(rev, revOf(event)), missing: open }
+}
+
+/** Folds events in, in their order. */
+export function reduceAll(
+  state: SessionState,
+  envelopes: readonly Envelope[],
+  now = 0,
+  trace?: Trace,
+): SessionState {
+  let folded = state
+  for (const envelope of envelopes) folded = reduce(folded, envelope, now, trace)
+  return folded
 }
 
 /**
@@ -219,25 +222,24 @@ export function reduce(state: SessionState, envelope: Envelope, now = 0, trace?:
  * since only it knows whether this was the last page.
  */
 export function mergePage(state: SessionState, page: MessagePage, trace?: Trace): SessionState {
+  const context = { proven: true, now: 0, trace }
   let merged = state
-  for (const { id, rev } of page.deleted ?? []) {
-    merged = apply(merged, { type: 'message.deleted', id, rev }, { proven: true, now: 0, trace })
-  }
-  const rows: Message[] = []
+  for (const { id, rev } of page.deleted ?? [])
+    merged = apply(merged, { type: 'message.deleted', id, rev }, context)
+  const rows = new Map<string, Message>()
   let { nextSeq } = merged
   for (const given of page.messages) {
+    merged = rename(merged, given.clientId, given, trace)
     if (isBuried(merged, given)) continue
-    const present = messageOf(merged, given.id)
-    const placed =
-      given.seq === undefined && present?.seq === undefined ? { ...given, seq: nextSeq++ } : given
-    rows.push(mergeMessage(present, placed))
+    const stands = mergeMessage(rows.get(given.id) ?? messageOf(merged, given.id), given)
+    const row = stands.seq === undefined ? { ...stands, seq: nextSeq } : stands
+    nextSeq = Math.max(nextSeq, (row.seq ?? 0) + 1)
+    rows.set(row.id, row)
   }
-  merged = putMessages(merged, rows, trace)
-  if (page.session)
-    merged = apply(
-      merged,
-      { type: 'session.updated', session: page.session },
-      { proven: true, now: 0, trace },
-    )
-  return merged
+  const standing = [...rows.values()]
+  const fresh = standing.filter(({ id }) => !messageOf(merged, id))
+  merged = putMessages(withoutTombstones(merged, standing), standing, trace)
+  if (page.session) return apply(merged, { type: 'session.updated', session: page.session }, context)
+  const headId = grownHead(merged.headId, fresh)
+  return headId === merged.headId ? merged : { ...merged, headId }
 }

@@ -26,13 +26,13 @@ export interface SessionState {
   readonly tombstones: ReadonlyMap<string, number>
   /** The last applied event. */
   readonly cursor: EventId | null
-  /** The highest revision seen. */
+  /** The change cursor: every change up to this revision is in here. */
   readonly rev: number
   /** The place that the next message gets whose server gives none. */
   readonly nextSeq: number
   /** Runs in flight. */
   readonly runs: ReadonlySet<string>
-  /** Set when events are missing; cleared by a snapshot. */
+  /** Set when events are missing; cleared by a snapshot, or by the events that filled the hole. */
   readonly missing: Missing | null
   /** The server counts offsets in other units than UTF-16: they are ignored where numbers prove the order. */
   readonly offsetsIgnored: boolean
@@ -93,7 +93,7 @@ const isLive = (message: Message) => message.role !== 'user' && !isSettled(messa
 export function putMessages(state: SessionState, messages: readonly Message[], trace?: Trace): SessionState {
   const changed = messages.filter((message) => messageOf(state, message.id) !== message)
   if (changed.length === 0) return state
-  let { nextSeq, rev } = state
+  let { nextSeq } = state
   const live = new Map(state.live)
   // Copied only where it changes: it holds the whole history.
   const touchesRest = changed.some((message) => !isLive(message) || state.rest.has(message.id))
@@ -101,7 +101,6 @@ export function putMessages(state: SessionState, messages: readonly Message[], t
   for (const message of changed) {
     trace?.changed.add(message.id)
     nextSeq = Math.max(nextSeq, (message.seq ?? 0) + 1)
-    rev = Math.max(rev, message.rev ?? 0)
     if (isLive(message)) {
       rest?.delete(message.id)
       live.set(message.id, message)
@@ -110,7 +109,7 @@ export function putMessages(state: SessionState, messages: readonly Message[], t
       rest?.set(message.id, message)
     }
   }
-  return { ...state, live, rest: rest ?? state.rest, nextSeq, rev }
+  return { ...state, live, rest: rest ?? state.rest, nextSeq }
 }
 
 /** The state without a message. */
