@@ -1,6 +1,6 @@
 import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } from 'react'
-import type { Chat } from '../../src/index.ts'
-import { useStore } from '../../src/react.ts'
+import type { Chat } from 'tidemark'
+import { useStore } from 'tidemark/react'
 import { Announcer } from './announcer.tsx'
 import { AttemptArea } from './attempt.tsx'
 import type { PageConfig } from './config.ts'

@@ -1,6 +1,6 @@
-import { dexieStorage } from '../../src/dexie.ts'
-import { type Chat, createChat, direct, type Runtime, remote } from '../../src/index.ts'
-import { openaiChat } from '../../src/openai-chat.ts'
+import { type Chat, createChat, direct, type Runtime, remote } from 'tidemark'
+import { dexieStorage } from 'tidemark/dexie'
+import { openaiChat } from 'tidemark/openai-chat'
 import type { PageConfig } from './config.ts'
 import type { RuntimeName } from './route.ts'
 

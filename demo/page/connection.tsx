@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
-import type { Chat, Connection } from '../../src/index.ts'
-import { useStore } from '../../src/react.ts'
+import type { Chat, Connection } from 'tidemark'
+import { useStore } from 'tidemark/react'
 
 const LINES: Readonly<Record<Connection, string>> = {
   idle: 'Ready',

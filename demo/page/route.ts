@@ -1,4 +1,4 @@
-import type { Store } from '../../src/index.ts'
+import type { Store } from 'tidemark'
 import { readKept, writeKept } from './kept.ts'
 
 export const RUNTIMES = ['remote', 'direct'] as const

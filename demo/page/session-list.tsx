@@ -1,6 +1,6 @@
 import { useState } from 'react'
-import type { Chat, Session } from '../../src/index.ts'
-import { useStore } from '../../src/react.ts'
+import type { Chat, Session } from 'tidemark'
+import { useStore } from 'tidemark/react'
 import { useAttempt } from './attempt.tsx'
 import { ConfirmDelete } from './confirm-delete.tsx'
 import { useFocusOn, useFocusTarget } from './focus.tsx'

@@ -1,6 +1,6 @@
 import { useEffect, useMemo } from 'react'
-import type { Chat, ChatSession } from '../../src/index.ts'
-import { useSession } from '../../src/react.ts'
+import type { Chat, ChatSession } from 'tidemark'
+import { useSession } from 'tidemark/react'
 import { useAttempt } from './attempt.tsx'
 import { Composer } from './composer.tsx'
 import { Banners, ConnectionState } from './connection.tsx'

@@ -1,5 +1,5 @@
 import { type RefObject, useEffect } from 'react'
-import type { Chat } from '../../src/index.ts'
+import type { Chat } from 'tidemark'
 import type { PageConfig } from './config.ts'
 import { useFocusTarget } from './focus.tsx'
 import { Icon } from './icon.tsx'

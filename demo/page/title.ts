@@ -1,4 +1,4 @@
-import type { Session } from '../../src/index.ts'
+import type { Session } from 'tidemark'
 
 const LONGEST = 60
 

@@ -1,5 +1,5 @@
 import { Fragment, useEffect, useState } from 'react'
-import { keyOf, type Message, type SessionSnapshot } from '../../src/index.ts'
+import { keyOf, type Message, type SessionSnapshot } from 'tidemark'
 import { useAttempt } from './attempt.tsx'
 import { Icon } from './icon.tsx'
 import { useConversation } from './message/conversation.ts'

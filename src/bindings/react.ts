@@ -12,7 +12,7 @@ export function useStore<T>(store: Store<T>): T {
 }
 
 /** What a session looks like now. A component that lists messages should leave each row's content to {@link useMessage}. */
-export function useSession(session: ChatSession): SessionSnapshot {
+export function useSession(session: Store<SessionSnapshot>): SessionSnapshot {
   return useStore(session)
 }
 
@@ -20,6 +20,6 @@ export function useSession(session: ChatSession): SessionSnapshot {
  * One message of a session, or undefined while there is none of that id. A component that reads it renders
  * for this message only: while an answer streams, one row of a list renders and the others do not.
  */
-export function useMessage(session: ChatSession, id: string): Message | undefined {
+export function useMessage(session: Pick<ChatSession, 'message'>, id: string): Message | undefined {
   return useStore(session.message(id))
 }

@@ -49,21 +49,32 @@ function closeOpenEnd(block: MarkdownBlock): MarkdownBlock[] {
   return blocksOf(marked.lexer(remend(held, { linkMode: 'text-only', katex: false })), block.place)
 }
 
+/**
+ * How many of the first tokens are final. Only a blank line parts blocks for good: what follows a line directly may
+ * still turn it into something else.
+ */
+function countSettled(tokens: readonly Token[]): number {
+  const open = tokens.filter(isVisible).slice(-OPEN_BLOCKS)[0]
+  let count = open ? tokens.indexOf(open) : 0
+  while (count > 0 && !/\n[ \t]*\n$/.test(`${tokens[count - 2]?.raw ?? ''}${tokens[count - 1]?.raw ?? ''}`))
+    count -= 1
+  return count
+}
+
 /** Reads only what is new since `before`, and its last blocks. A text that is not a continuation starts over. */
 export function growMarkdown(before: GrowingMarkdown, source: string): GrowingMarkdown {
   if (source === before.source) return before
   const { settled, offset } = source.startsWith(before.source) ? before : EMPTY
   const tokens = marked.lexer(source.slice(offset))
-  const firstOpen = tokens.filter(isVisible).at(-OPEN_BLOCKS) ?? tokens.find(isVisible)
-  const cut = firstOpen ? tokens.indexOf(firstOpen) : 0
-  const done = tokens.slice(0, cut)
+  const done = tokens.slice(0, countSettled(tokens))
   const nowSettled = [...settled, ...blocksOf(done, settled.length)]
-  const open = blocksOf(tokens.slice(cut), nowSettled.length)
+  const open = blocksOf(tokens.slice(done.length), nowSettled.length)
   const last = open.pop()
   return {
     source,
     settled: nowSettled,
     offset: offset + done.reduce((length, token) => length + token.raw.length, 0),
-    tail: last ? [...open, ...closeOpenEnd(last)] : open,
+    // A blank line after it, and the last block says all that it will say.
+    tail: last ? [...open, ...(last.token === tokens.at(-1) ? closeOpenEnd(last) : [last])] : open,
   }
 }

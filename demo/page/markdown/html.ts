@@ -1,16 +1,15 @@
 import DOMPurify from 'dompurify'
 import { Marked, type Token } from 'marked'
+import { webAddress } from '../web-address.ts'
 
 const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`)
-
-const hostOf = (href: string): string => (URL.canParse(href) ? new URL(href).host : '')
 
 const marked = new Marked({
   gfm: true,
   renderer: {
     // Loading a picture tells its server that, when and from where it was looked at: a link leaves that to the reader.
     image({ href, text }) {
-      return `<a href="${escapeHtml(href)}">${escapeHtml(`Image: ${text || 'no description'} (${hostOf(href) || 'no address'})`)}</a>`
+      return `<a href="${escapeHtml(href)}">${escapeHtml(`Image: ${text || 'no description'} (${webAddress(href)?.host ?? 'no address'})`)}</a>`
     },
     // A box that cannot be ticked is a sign, not a control.
     checkbox: ({ checked }) => (checked ? '☑ ' : '☐ '),
@@ -58,6 +57,8 @@ const ALLOWED = {
     ...['tbody', 'td', 'th', 'thead', 'tr', 'u', 'ul'],
   ],
   ALLOWED_ATTR: ['align', 'colspan', 'href', 'rel', 'rowspan', 'start', 'target', 'title'],
+  // Everything that is allowed but no address: else each value would have to look like one.
+  ADD_URI_SAFE_ATTR: ['align', 'colspan', 'rel', 'rowspan', 'start', 'target', 'title'],
   ALLOW_DATA_ATTR: false,
   ALLOW_ARIA_ATTR: false,
   ALLOWED_URI_REGEXP: /^(?:https?:\/\/|mailto:)/i,

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { type AssistantBlock, type AssistantMessage as AssistantRecord, textOf } from '../../../src/index.ts'
+import { type AssistantBlock, type AssistantMessage as AssistantRecord, textOf } from 'tidemark'
 import { useAttempt } from '../attempt.tsx'
 import { CopyButton } from '../copy-button.tsx'
 import { useFocusOn } from '../focus.tsx'

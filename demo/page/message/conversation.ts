@@ -1,5 +1,5 @@
 import { createContext, useContext } from 'react'
-import type { Chat, ChatSession } from '../../../src/index.ts'
+import type { Chat, ChatSession } from 'tidemark'
 
 /** The chat and the session that the page shows. */
 export interface Conversation {

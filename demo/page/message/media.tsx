@@ -1,4 +1,5 @@
-import type { Block } from '../../../src/index.ts'
+import type { Block } from 'tidemark'
+import { webAddress } from '../web-address.ts'
 
 const SHOWN = /^image\/(?:png|jpeg|gif|webp|avif)$/
 
@@ -11,11 +12,12 @@ export function Media({ blocks }: { blocks: readonly Block[] }) {
     const key = `${index}:${block.type}`
     if (block.data && SHOWN.test(block.mimeType))
       return <img key={key} src={`data:${block.mimeType};base64,${block.data}`} alt={name} />
-    if (block.url && /^https?:/i.test(block.url))
+    const address = block.url ? webAddress(block.url) : undefined
+    if (address)
       return (
         <p key={key}>
-          <a href={block.url} target="_blank" rel="noopener noreferrer nofollow">
-            {name} ({new URL(block.url).host})
+          <a href={address.href} target="_blank" rel="noopener noreferrer nofollow">
+            {name} ({address.host})
           </a>
         </p>
       )

@@ -1,6 +1,6 @@
 import { memo, type ReactNode, useEffect, useRef } from 'react'
-import { type Connection, type Message, textOf } from '../../../src/index.ts'
-import { useMessage } from '../../../src/react.ts'
+import { type Connection, type Message, textOf } from 'tidemark'
+import { useMessage } from 'tidemark/react'
 import { useAnnounce } from '../announcer.tsx'
 import { AssistantMessage } from './assistant-message.tsx'
 import { useConversation } from './conversation.ts'

@@ -1,11 +1,13 @@
-import type { Block } from '../../../src/index.ts'
+import type { Block } from 'tidemark'
+import { webAddress } from '../web-address.ts'
 
 /** What an answer cites; addresses that are not of the web are left out. */
 export function Sources({ blocks }: { blocks: readonly Block[] }) {
   const cited = new Map<string, string>()
-  for (const block of blocks)
-    if (block.type === 'source' && /^https?:/i.test(block.url) && URL.canParse(block.url))
-      cited.set(block.url, block.title ?? new URL(block.url).host)
+  for (const block of blocks) {
+    const address = block.type === 'source' ? webAddress(block.url) : undefined
+    if (block.type === 'source' && address) cited.set(address.href, block.title ?? address.host)
+  }
   if (cited.size === 0) return null
   return (
     <ol className="sources" aria-label="Sources">

@@ -1,4 +1,4 @@
-import type { Connection, ErrorData, Message } from '../../../src/index.ts'
+import type { Connection, ErrorData, Message } from 'tidemark'
 import { useAttempt } from '../attempt.tsx'
 import { useFocusOn } from '../focus.tsx'
 import { useConversation } from './conversation.ts'

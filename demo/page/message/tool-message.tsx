@@ -1,4 +1,4 @@
-import { type ToolMessage as ToolRecord, textOf } from '../../../src/index.ts'
+import { type ToolMessage as ToolRecord, textOf } from 'tidemark'
 import { Media } from './media.tsx'
 
 /** What a tool gave back. */

@@ -1,5 +1,5 @@
 import { type ReactNode, useId, useState } from 'react'
-import { textOf, type UserMessage as UserMessageRecord } from '../../../src/index.ts'
+import { textOf, type UserMessage as UserMessageRecord } from 'tidemark'
 import { useAttempt } from '../attempt.tsx'
 import { CopyButton } from '../copy-button.tsx'
 import { useFocusOn, useFocusTarget } from '../focus.tsx'
