@@ -108,7 +108,10 @@ async function journaledIn(
   return new Set(keys.map((key) => Array.isArray(key) && key[0]))
 }
 
-/** Checks the guards, then writes the changes in their order. Throws `conflict` for the first guard that fails. */
+/**
+ * Checks the guards, then writes the changes in their order. Throws `conflict` for the first guard that fails. The
+ * transaction is left to commit by itself: `tx.commit()` would save a trip, but could no longer be taken back after a hang.
+ */
 export async function writeBatch(
   tx: IDBTransaction,
   alive: () => void,
@@ -127,6 +130,4 @@ export async function writeBatch(
     const reading = apply({ tx, alive, journaled }, change)
     if (reading) await reading
   }
-  // Saves the browser the wait for the answers of requests that nobody listens to.
-  tx.commit?.()
 }
