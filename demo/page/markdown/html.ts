@@ -16,46 +16,12 @@ const marked = new Marked({
   },
 })
 
+const TAGS =
+  'a b blockquote br code dd del details dl dt em h1 h2 h3 h4 h5 h6 hr i ins kbd li mark ol p pre s strong sub ' +
+  'summary sup table tbody td th thead tr u ul'
+
 const ALLOWED = {
-  ALLOWED_TAGS: [
-    ...[
-      'a',
-      'b',
-      'blockquote',
-      'br',
-      'code',
-      'dd',
-      'del',
-      'details',
-      'dl',
-      'dt',
-      'em',
-      'h1',
-      'h2',
-      'h3',
-      'h4',
-      'h5',
-    ],
-    ...[
-      'h6',
-      'hr',
-      'i',
-      'ins',
-      'kbd',
-      'li',
-      'mark',
-      'ol',
-      'p',
-      'pre',
-      's',
-      'strong',
-      'sub',
-      'summary',
-      'sup',
-      'table',
-    ],
-    ...['tbody', 'td', 'th', 'thead', 'tr', 'u', 'ul'],
-  ],
+  ALLOWED_TAGS: TAGS.split(' '),
   ALLOWED_ATTR: ['align', 'colspan', 'href', 'rel', 'rowspan', 'start', 'target', 'title'],
   // Everything that is allowed but no address: else each value would have to look like one.
   ADD_URI_SAFE_ATTR: ['align', 'colspan', 'rel', 'rowspan', 'start', 'target', 'title'],

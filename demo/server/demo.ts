@@ -1,0 +1,105 @@
+import { mkdir } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { serveStatic } from '@hono/node-server/serve-static'
+import { Hono } from 'hono'
+import { openaiChat } from 'tidemark/openai-chat'
+import { createChatHandler, createProxyHandler } from 'tidemark/server'
+import { sqliteStore } from 'tidemark/server/sqlite'
+import type { StandInOptions } from '../stand-in.ts'
+import { pageHeaders, sameSite } from './guard.ts'
+import { listen } from './listen.ts'
+import { builtPage } from './page.ts'
+import { openUpstream, type Settings, type Upstream } from './upstream.ts'
+
+export interface DemoOptions {
+  /** Where sessions are kept: a SQLite file, made where it is absent. */
+  database: string
+  /** 0: any free one. @default 0 */
+  port?: number
+  /** How many ports above it are tried where it is taken. @default 0 */
+  tries?: number
+  /** @default '127.0.0.1' */
+  host?: string
+  /** `OPENAI_BASE_URL`, `OPENAI_API_KEY`, `OPENAI_MODEL`. @default {} */
+  env?: Settings
+  /** How the stand-in answers, where it does. */
+  standIn?: StandInOptions
+}
+
+export interface Demo {
+  url: string
+  /** Stops the runs, which are kept as far as they came, and ends all connections. */
+  close(): Promise<void>
+}
+
+const SYSTEM = 'You are a calm, precise assistant. Answer in Markdown, briefly where that is enough.'
+
+const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost'])
+
+/** The page, the chat server and the proxy under one address. */
+async function createApp(options: DemoOptions, upstream: Upstream) {
+  const { database, host = '127.0.0.1' } = options
+  const { model, baseURL, apiKey } = upstream
+  await mkdir(dirname(database), { recursive: true })
+  const store = sqliteStore(database)
+  const chat = createChatHandler({
+    store,
+    model: openaiChat(model, { baseURL, ...(apiKey && { apiKey }) }),
+    system: SYSTEM,
+    basePath: '/api',
+    onError: (error) => console.error(error),
+  })
+  await chat.start()
+  const proxy = createProxyHandler({ basePath: '/llm', upstreams: {} })
+  const page = await builtPage()
+  const app = new Hono()
+  app.use('*', pageHeaders())
+  app.use('/api/*', sameSite(LOOPBACK.has(host)))
+  app.use('/llm/*', sameSite(LOOPBACK.has(host)))
+  app.all('/api/*', (context) => chat.fetch(context.req.raw))
+  app.all('/llm/*', (context) => proxy.fetch(context.req.raw))
+  app.get('/config.json', (context) => {
+    context.header('cache-control', 'no-store')
+    return context.json({ model, standIn: upstream.standIn })
+  })
+  app.use('/assets/*', async (context, next) => {
+    await next()
+    // Their names change with their content.
+    context.header('cache-control', 'public, max-age=31536000, immutable')
+  })
+  app.get(
+    '*',
+    serveStatic({ root: page, onFound: (_, context) => context.header('cache-control', 'no-cache') }),
+  )
+  return {
+    fetch: app.fetch,
+    async close() {
+      await chat.close()
+      await store.close()
+    },
+  }
+}
+
+/** Ends what was begun, last first. */
+async function closeAll(begun: readonly { close(): Promise<void> }[]): Promise<void> {
+  for (const part of begun.toReversed()) await part.close()
+}
+
+/** Starts the demo on one port of this machine. What was begun is ended again where a later part cannot start. */
+export async function startDemo(options: DemoOptions): Promise<Demo> {
+  const { port = 0, tries = 0, host = '127.0.0.1', env = {}, standIn = {} } = options
+  const begun: { close(): Promise<void> }[] = []
+  try {
+    const upstream = await openUpstream(env, standIn)
+    begun.push(upstream)
+    const app = await createApp(options, upstream)
+    begun.push(app)
+    const server = await listen((request) => app.fetch(request), { port, host, tries })
+    begun.splice(1, 0, server)
+    const name = host.includes(':') ? `[${host}]` : host
+    return { url: `http://${name}:${server.port}`, close: () => closeAll(begun) }
+  } catch (error) {
+    await closeAll(begun)
+    throw error
+  }
+}
