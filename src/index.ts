@@ -13,8 +13,27 @@ export type {
 export type { EventStream } from './adapters/event-stream.ts'
 export { eventStream } from './adapters/event-stream.ts'
 export { createChat } from './chat/create.ts'
-export type { ChatStorage } from './chat/ports.ts'
-export type { Runtime } from './chat/runtime-port.ts'
+export type {
+  Change,
+  ChatStorage,
+  CommitOptions,
+  Guard,
+  JournalEntry,
+  MessageWindow,
+  OutboxRequest,
+  OutboxRow,
+  StoredMessage,
+  StoredRecord,
+  StoredSession,
+} from './chat/ports.ts'
+export type {
+  Accepted,
+  DispatchContext,
+  EventBatch,
+  PageQuery,
+  Runtime,
+  RuntimeHost,
+} from './chat/runtime-port.ts'
 export type {
   Chat,
   ChatOptions,
