@@ -1,0 +1,93 @@
+import { TidemarkError } from '../../lib/errors.ts'
+import type { ChatEvent } from '../../protocol/events.ts'
+import { runTurn } from '../../turn/run-turn.ts'
+import { ADVANCE, abandon, append, type Lease, needsOf, renew } from '../decide/runs.ts'
+import type { ChatContext } from './context.ts'
+import { type BatchedLog, createBatchedLog } from './run-log.ts'
+import { write } from './write.ts'
+
+/** A run that this instance produces. */
+export interface LiveRun {
+  readonly lease: Lease
+  readonly controller: AbortController
+  readonly log: BatchedLog
+}
+
+const lost = (): TidemarkError => new TidemarkError('conflict', 'the run was ended by another')
+
+async function appendEvents(ctx: ChatContext, lease: Lease, events: readonly ChatEvent[]): Promise<void> {
+  const relaxed = events.every(({ type }) => type === 'message.delta')
+  const terms = ctx.terms()
+  const decide = (view: Parameters<typeof append>[0]) => append(view, lease, events, terms)
+  if ((await write(ctx, lease.scope, needsOf(events), decide, { relaxed })) === 'lost') throw lost()
+}
+
+export function openLiveRun(ctx: ChatContext, lease: Lease): LiveRun {
+  const { batch = 30 } = ctx.options
+  const commit = (events: readonly ChatEvent[]) => appendEvents(ctx, lease, events)
+  return { lease, controller: new AbortController(), log: createBatchedLog({ commit, env: ctx.env, batch }) }
+}
+
+/** Keeps the lease of a run that says nothing for a while. Ends with its signal. */
+async function keepLease(ctx: ChatContext, { lease, controller }: LiveRun): Promise<void> {
+  const { signal } = controller
+  for (;;) {
+    await ctx.env.sleep(ctx.lease / 3, signal).catch(() => undefined)
+    if (signal.aborted) return
+    try {
+      const terms = ctx.terms()
+      const held = await ctx.store.transact(lease.scope, {}, (view) => renew(view, lease, terms), {
+        relaxed: true,
+      })
+      if (held === 'lost') controller.abort(lost())
+    } catch (error) {
+      // The lease lives on until it lapses; if the store is back before, nothing has happened.
+      ctx.report(error)
+    }
+  }
+}
+
+async function answer(ctx: ChatContext, { lease, controller, log }: LiveRun): Promise<void> {
+  const { scope, runId, answers } = lease
+  const { model, tools, system, call, context, maxSteps } = ctx.options
+  const { path } = await ctx.store.read(scope, { path: answers })
+  await runTurn({
+    runId,
+    sessionId: scope.sessionId,
+    history: path,
+    model,
+    log,
+    env: ctx.env,
+    signal: controller.signal,
+    ...(tools && { tools }),
+    ...(system !== undefined && { system }),
+    ...(call && { call }),
+    ...(context && { context }),
+    ...(maxSteps !== undefined && { maxSteps }),
+  })
+}
+
+/** Ends a run that can no longer say so itself, if it has not ended; what it said is kept. */
+export async function abandonRun(ctx: ChatContext, lease: Lease): Promise<void> {
+  try {
+    const terms = ctx.terms()
+    await write(ctx, lease.scope, ADVANCE, (view) => abandon(view, lease, terms))
+  } catch (error) {
+    // Left to the lease.
+    ctx.report(error)
+  }
+}
+
+/** From the lease to the end, whatever happens. Never rejects. */
+export async function produce(ctx: ChatContext, run: LiveRun): Promise<void> {
+  const { lease, controller } = run
+  void keepLease(ctx, run)
+  try {
+    await answer(ctx, run)
+  } catch (error) {
+    // A lost lease is somebody's decision. Anything else ended the run before it could say so itself.
+    if (!(error instanceof TidemarkError && error.code === 'conflict')) ctx.report(error)
+  }
+  await abandonRun(ctx, lease)
+  controller.abort()
+}

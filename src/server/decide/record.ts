@@ -1,0 +1,191 @@
+import { TidemarkError } from '../../lib/errors.ts'
+import { isSettled, type Message } from '../../message/schema.ts'
+import type { ChatEvent, ChatEventType, RunOutcome } from '../../protocol/events.ts'
+import type { MessageRow, RunRow } from '../ports.ts'
+import {
+  type Draft,
+  emit,
+  messageIn,
+  moveHead,
+  nextRev,
+  nextSeq,
+  putMessage,
+  putRun,
+  queueIn,
+  runIn,
+} from './draft.ts'
+
+type EventOf<T extends ChatEventType> = Extract<ChatEvent, { type: T }>
+type Recorder<T extends ChatEventType> = (draft: Draft, runId: string, event: EventOf<T>) => void
+
+const refuse = (_: Draft, runId: string, { type }: ChatEvent): void => {
+  throw new TidemarkError('protocol', `run ${runId} cannot write ${type}`)
+}
+
+/** What each event of a run changes. Numbered and dated here: a run knows neither places nor revisions. */
+const RECORD: { readonly [T in ChatEventType]: Recorder<T> } = {
+  'message.created': (draft, runId, { message }) => createMessage(draft, runId, message),
+  'message.started': (draft, runId, event) => {
+    const { message } = written(draft, runId, event.id)
+    const rev = nextRev(draft)
+    const { type: _, id: __, rev: ___, status = 'streaming', ...fields } = event
+    emit(draft, { ...event, rev, runId })
+    const started = { ...message, ...(message.role === 'assistant' && { ...fields, runId }) }
+    putMessage(draft, { ...started, status, rev, updatedAt: draft.terms.now }, runId)
+  },
+  'message.delta': (draft, runId, event) => {
+    assertOwn(draft, runId, event.id)
+    emit(draft, event)
+  },
+  'message.completed': (draft, runId, { type, message }) =>
+    settle(draft, runId, { ...message, status: 'completed' }, type),
+  'message.updated': (draft, runId, event) => {
+    const message = merged(draft, written(draft, runId, event.message.id), event.message)
+    emit(draft, { type: 'message.updated', message })
+    putMessage(draft, message, runId)
+  },
+  'message.failed': (draft, runId, { type, id, error, message }) => {
+    const known = message ?? written(draft, runId, id).message
+    settle(draft, runId, { ...known, status: 'failed', error }, type)
+  },
+  'message.interrupted': (draft, runId, { type, id, message }) => {
+    const known = message ?? written(draft, runId, id).message
+    settle(draft, runId, { ...known, status: 'interrupted' }, type)
+  },
+  'run.finished': (draft, runId, event) => finishRun(draft, runId, event),
+  // Said when the lease was given.
+  'run.started': () => undefined,
+  'run.waiting': (draft, _, event) => {
+    emit(draft, event)
+  },
+  'message.finished': refuse,
+  'message.deleted': refuse,
+  'session.updated': refuse,
+  'session.deleted': refuse,
+  unknown: refuse,
+  gap: refuse,
+}
+
+/** Writes one event of a run: numbers it, and changes the rows it speaks of. Throws `protocol` for what no run may say. */
+export function record<T extends ChatEventType>(
+  draft: Draft,
+  runId: string,
+  event: EventOf<T> & { type: T },
+): void {
+  const apply: Recorder<T> = RECORD[event.type]
+  apply(draft, runId, event)
+}
+
+/** That a message is this run's and not settled, as far as its row is at hand: a delta need not have it. */
+function assertOwn(draft: Draft, runId: string, id: string): MessageRow | undefined {
+  const row = messageIn(draft, id)
+  if (!runIn(draft, runId)?.messages.includes(id)) {
+    throw new TidemarkError('protocol', `run ${runId} did not create message ${id}`)
+  }
+  if (row && isSettled(row.message)) throw new TidemarkError('protocol', `message ${id} is settled already`)
+  return row
+}
+
+/** A message of this run that is not settled. */
+function written(draft: Draft, runId: string, id: string): MessageRow {
+  const row = assertOwn(draft, runId, id)
+  if (!row) throw new TidemarkError('protocol', `message ${id} is gone`)
+  return row
+}
+
+function createMessage(draft: Draft, runId: string, given: Message): void {
+  const run = runIn(draft, runId)
+  if (!run || messageIn(draft, given.id)) throw new TidemarkError('protocol', `message ${given.id} exists`)
+  const { sessionId } = run
+  const message: Message = { ...given, sessionId, seq: nextSeq(draft), rev: nextRev(draft) }
+  emit(draft, { type: 'message.created', message })
+  putMessage(draft, message, runId)
+  putRun(draft, { ...run, messages: [...run.messages, message.id] })
+  moveQueue(draft, message)
+  if (draft.session.session.headId === message.parentId) moveHead(draft, message.id)
+}
+
+/** What waits behind a run hangs from the newest message of that run, wherever it ends. */
+function moveQueue(draft: Draft, created: Message): void {
+  for (const run of queueIn(draft)) {
+    const waiting = run.kind === 'send' && run.answers !== null ? messageIn(draft, run.answers) : undefined
+    if (!waiting || waiting.message.parentId !== created.parentId) continue
+    const message: Message = { ...waiting.message, parentId: created.id, rev: nextRev(draft) }
+    emit(draft, { type: 'message.updated', message })
+    putMessage(draft, message, waiting.runId)
+    return
+  }
+}
+
+/** The run's version of a message, with what only the session knows of it. */
+function merged(draft: Draft, row: MessageRow, given: Message): Message {
+  const { id, sessionId, parentId, seq, createdAt } = row.message
+  return {
+    ...given,
+    id,
+    sessionId,
+    parentId,
+    createdAt,
+    ...(seq !== undefined && { seq }),
+    rev: nextRev(draft),
+    updatedAt: draft.terms.now,
+  }
+}
+
+function settle(
+  draft: Draft,
+  runId: string,
+  given: Message,
+  type: 'message.completed' | 'message.failed' | 'message.interrupted',
+): void {
+  const message = merged(draft, written(draft, runId, given.id), given)
+  const rev = message.rev ?? 0
+  if (type === 'message.completed') emit(draft, { type, message })
+  else if (type === 'message.interrupted') emit(draft, { type, id: message.id, rev, message })
+  else if (message.error) emit(draft, { type, id: message.id, rev, error: message.error, message })
+  putMessage(draft, message, runId)
+}
+
+/** The end of a run, as it says itself or as somebody else does. */
+function finishRun(draft: Draft, runId: string, said: EventOf<'run.finished'>): void {
+  const run = runIn(draft, runId)
+  if (!run) throw new TidemarkError('protocol', `run ${runId} is unknown`)
+  const { n } = emit(draft, { ...said, runId })
+  putRun(draft, { ...run, state: 'finished', outcome: said.outcome, ended: n })
+  trim(draft)
+}
+
+/** Between two runs nothing is unsettled, so that no event is needed to tell what a message holds. */
+function trim(draft: Draft): void {
+  const { keep, external } = draft.terms
+  const { events, trimmed, published } = draft.session
+  const upTo = Math.min(events - keep, external ? published : events)
+  // Not event by event: a run's worth at a time.
+  if (upTo - trimmed < keep) return
+  draft.session = { ...draft.session, trimmed: upTo }
+  draft.rest.push({ type: 'trim', upTo })
+}
+
+/** What an unsettled message becomes when its run has ended without it. */
+function abandoned(message: Message): Message {
+  if (message.role === 'assistant') return { ...message, status: 'interrupted', stopReason: 'aborted' }
+  return {
+    ...message,
+    status: 'failed',
+    error: { code: 'aborted', message: 'the run ended before this was done' },
+  }
+}
+
+/**
+ * Ends a run from outside: everything unsettled is kept as far as it came. The view must hold the unsettled messages.
+ */
+export function endRun(draft: Draft, run: RunRow, outcome: RunOutcome): void {
+  if (!runIn(draft, run.id)) putRun(draft, run)
+  for (const row of draft.view.messages.values()) {
+    const current = messageIn(draft, row.message.id) ?? row
+    if (current.runId !== run.id || isSettled(current.message) || current.message.role === 'user') continue
+    const message = abandoned(current.message)
+    settle(draft, run.id, message, message.status === 'failed' ? 'message.failed' : 'message.interrupted')
+  }
+  finishRun(draft, run.id, { type: 'run.finished', runId: run.id, outcome })
+}

@@ -1,0 +1,123 @@
+import type { ChatEvent } from '../../protocol/events.ts'
+import type { Decision, Needs, RunRow, Scope, View } from '../ports.ts'
+import {
+  activeIn,
+  type Draft,
+  decided,
+  emit,
+  messageIn,
+  moveHead,
+  openDraft,
+  putMessage,
+  putRun,
+  queueIn,
+  type Terms,
+} from './draft.ts'
+import { endRun, record } from './record.ts'
+
+/** The right to write a run. It ends when another epoch is given, when the run ends, or unnoticed when it lapses. */
+export interface Lease {
+  scope: Scope
+  runId: string
+  epoch: number
+  /** The user message to answer. */
+  answers: string
+}
+
+/** What changed for those who produce: a run to begin, runs that have been ended. */
+export interface Handover {
+  lease?: Lease
+  ended: readonly string[]
+}
+
+/** Whether the lease of a running run has lapsed: nobody writes it any more. */
+export const isLapsed = (run: RunRow | undefined, now: number): boolean =>
+  run?.state === 'running' && run.leaseUntil < now
+
+/** Gives a lease on a run that waits, under the next epoch. */
+export function beginRun(draft: Draft, run: RunRow): Lease | undefined {
+  if (run.answers === null) return undefined
+  const { now, lease } = draft.terms
+  const epoch = draft.session.epoch + 1
+  draft.session = { ...draft.session, epoch }
+  putRun(draft, { ...run, state: 'running', epoch, leaseUntil: now + lease })
+  const row = messageIn(draft, run.answers)
+  if (row && row.runId !== run.id) putMessage(draft, row.message, run.id)
+  emit(draft, { type: 'run.started', runId: run.id })
+  // Its answer will be a sibling of the one that is shown: what it writes becomes the head only from here.
+  if (run.kind === 'regenerate') moveHead(draft, run.answers)
+  const { account, session } = draft.session
+  return { scope: { account, sessionId: session.id }, runId: run.id, epoch, answers: run.answers }
+}
+
+/** Begins the first run that waits, where none is running. */
+export function beginNext(draft: Draft): Lease | undefined {
+  const [first] = queueIn(draft)
+  return first && !activeIn(draft) ? beginRun(draft, first) : undefined
+}
+
+export const ADVANCE: Needs = { unsettled: true, queue: true }
+
+/** Ends a run whose producer is gone, as `interrupted`, and begins the next one if `begin`. */
+export function advance(view: View, terms: Terms, { begin }: { begin: boolean }): Decision<Handover> {
+  if (!view.session || view.session.deleted) return { changes: [], answer: { ended: [] } }
+  const draft = openDraft(view, terms)
+  const { active } = view
+  const ended = active && isLapsed(active, terms.now) ? [active.id] : []
+  if (active && ended.length > 0) endRun(draft, active, 'interrupted')
+  const lease = begin ? beginNext(draft) : undefined
+  if (!lease && ended.length === 0) return { changes: [], answer: { ended: [] } }
+  return decided(draft, { ...(lease && { lease }), ended })
+}
+
+/** Whether what was to be written is written; a lost lease writes nothing. */
+export type Written = 'written' | 'lost'
+
+const holds = (view: View, { runId, epoch }: Lease): RunRow | undefined =>
+  view.active?.id === runId && view.active.epoch === epoch ? view.active : undefined
+
+/** What `append` has to see to write these events. */
+export function needsOf(events: readonly ChatEvent[]): Needs {
+  const messages = new Set<string>()
+  for (const event of events) {
+    if (event.type === 'message.started') messages.add(event.id)
+    else if (event.type === 'message.failed' || event.type === 'message.interrupted') messages.add(event.id)
+    else if (event.type === 'message.completed' || event.type === 'message.updated')
+      messages.add(event.message.id)
+  }
+  return { messages: [...messages], queue: events.some(({ type }) => type === 'message.created') }
+}
+
+/** Writes a run's events under its lease, which lives on by that. */
+export function append(
+  view: View,
+  lease: Lease,
+  events: readonly ChatEvent[],
+  terms: Terms,
+): Decision<Written> {
+  const run = holds(view, lease)
+  if (!run || !view.session || view.session.deleted) return { changes: [], answer: 'lost' }
+  const draft = openDraft(view, terms)
+  if (run.leaseUntil - terms.now < (terms.lease * 2) / 3) {
+    putRun(draft, { ...run, leaseUntil: terms.now + terms.lease })
+  }
+  for (const event of events) record(draft, run.id, event)
+  return decided(draft, 'written')
+}
+
+/** Keeps a lease while there is nothing to write. */
+export function renew(view: View, lease: Lease, terms: Terms): Decision<Written> {
+  const run = holds(view, lease)
+  if (!run) return { changes: [], answer: 'lost' }
+  const row: RunRow = { ...run, leaseUntil: terms.now + terms.lease }
+  return { changes: [{ type: 'run', row }], answer: 'written' }
+}
+
+/** Ends a run that its producer cannot go on with. */
+export function abandon(view: View, lease: Lease, terms: Terms): Decision<Written> {
+  const run = holds(view, lease)
+  if (!run) return { changes: [], answer: 'lost' }
+  const draft = openDraft(view, terms)
+  endRun(draft, run, 'interrupted')
+  return decided(draft, 'written')
+}

@@ -1,0 +1,172 @@
+import { TidemarkError } from '../../lib/errors.ts'
+import { type Message, SCHEMA_VERSION, type UserMessage } from '../../message/schema.ts'
+import type { SendMessage } from '../../protocol/commands.ts'
+import type { EventId } from '../../protocol/events.ts'
+import type { Decision, KeyRow, Needs, RunRow, View } from '../ports.ts'
+import {
+  activeIn,
+  type Draft,
+  decided,
+  emit,
+  liveSession,
+  messageIn,
+  moveHead,
+  nextRev,
+  nextSeq,
+  openDraft,
+  putMessage,
+  putRun,
+  queueIn,
+  type Terms,
+} from './draft.ts'
+import { endRun } from './record.ts'
+import { beginNext, type Handover } from './runs.ts'
+
+/** What became of a request that has an idempotency key. */
+export interface Accepted extends Handover {
+  key: KeyRow
+  message?: Message
+  /** The run it started, where it has ended. */
+  run?: RunRow
+}
+
+export interface Asked {
+  /** Of the body, for the key. */
+  hash: string
+  /** Most runs that may wait in a session. */
+  queue: number
+}
+
+export const needsOfSend = (body: SendMessage): Needs => ({
+  key: body.id,
+  messages: body.parentId === null ? [body.id] : [body.id, body.parentId],
+  runs: [body.runId],
+  queue: true,
+  unsettled: body.whenBusy === 'interrupt',
+})
+
+/** What an earlier request with this key and body got; `conflict` for another body; undefined for a new key. */
+export function repeated(view: View, hash: string): Accepted | undefined {
+  const { key } = view
+  if (!key) return undefined
+  if (key.hash !== hash) {
+    throw new TidemarkError('conflict', `the key ${key.key} stands for another request`, { status: 409 })
+  }
+  const message = key.messageId === null ? undefined : view.messages.get(key.messageId)?.message
+  const run = key.runId === null ? undefined : view.runs.get(key.runId)
+  return { key, ended: [], ...(message && { message }), ...(run && { run }) }
+}
+
+/** Throws where an id that the client brought is in use already. */
+export function assertFree(view: View, id: string, field: string): void {
+  if (view.messages.has(id) || view.taken.has(id)) {
+    throw new TidemarkError('conflict', `${field}: ${id} is in use`, { status: 409 })
+  }
+}
+
+/**
+ * The message that a new one really follows. A client may not yet know how far the answer has come, and must not branch by
+ * that: what is said after a message that a run answers, or wrote, follows the newest message of that run, and what
+ * waits there already.
+ */
+function tipOf(draft: Draft, parentId: string): string {
+  const parent = messageIn(draft, parentId)
+  if (!parent) throw new TidemarkError('invalid-request', `parentId: ${parentId} is not in this session`)
+  const run = parent.runId === null ? undefined : draft.view.runs.get(parent.runId)
+  let tip = run?.messages.at(-1) ?? parentId
+  for (const { kind, answers } of queueIn(draft)) {
+    const waiting = kind === 'send' && answers !== null ? messageIn(draft, answers) : undefined
+    if (waiting?.message.parentId === tip) tip = waiting.message.id
+  }
+  return tip
+}
+
+/** Stores a user message as accepted: completed, in its place, and the head. */
+export function addUserMessage(
+  draft: Draft,
+  given: Pick<UserMessage, 'id' | 'parentId' | 'content' | 'name' | 'metadata'>,
+  runId: string,
+): { message: Message; event: EventId } {
+  const { now } = draft.terms
+  const message: Message = {
+    role: 'user',
+    ...given,
+    sessionId: draft.session.session.id,
+    seq: nextSeq(draft),
+    rev: nextRev(draft),
+    status: 'completed',
+    createdAt: now,
+    updatedAt: now,
+    v: SCHEMA_VERSION,
+  }
+  const event = emit(draft, { type: 'message.created', message })
+  putMessage(draft, message, runId)
+  moveHead(draft, message.id)
+  return { message, event }
+}
+
+/** Puts a run into the queue; under a tombstone it ends at once. */
+export function enqueue(draft: Draft, run: Pick<RunRow, 'id' | 'kind' | 'answers'>, limit: number): void {
+  const known = draft.view.runs.get(run.id)
+  if (known?.kind === 'tombstone' && known.answers === null) {
+    const { n } = emit(draft, { type: 'run.finished', runId: run.id, outcome: 'interrupted' })
+    putRun(draft, { ...known, answers: run.answers, ended: n })
+    return
+  }
+  if (known || draft.view.taken.has(run.id)) {
+    throw new TidemarkError('conflict', `runId: ${run.id} is in use`, { status: 409 })
+  }
+  if (queueIn(draft).length >= limit) {
+    throw new TidemarkError('rate-limit', `${limit} runs wait in this session already`, { status: 429 })
+  }
+  putRun(draft, {
+    ...run,
+    sessionId: draft.session.session.id,
+    state: 'queued',
+    place: 1 + Math.max(activeIn(draft)?.place ?? 0, ...queueIn(draft).map(({ place }) => place)),
+    messages: [],
+    epoch: 0,
+    leaseUntil: 0,
+    outcome: null,
+    ended: null,
+  })
+}
+
+/** Binds a key to what was accepted under it. */
+export function bind(draft: Draft, key: Omit<KeyRow, 'sessionId'>): KeyRow {
+  const row: KeyRow = { ...key, sessionId: draft.session.session.id }
+  draft.rest.push({ type: 'key', row })
+  return row
+}
+
+/** Ends the run in flight, where the sender asks for that. */
+function makeWay(draft: Draft, whenBusy: SendMessage['whenBusy']): string[] {
+  const active = activeIn(draft)
+  if (!active) return []
+  if (whenBusy === 'refuse') throw new TidemarkError('conflict', 'a run is in flight', { status: 409 })
+  if (whenBusy !== 'interrupt') return []
+  endRun(draft, active, 'interrupted')
+  return [active.id]
+}
+
+/**
+ * Accepts a message: stores it, binds its key, and begins its run or lets it wait. With `interrupt` the run in flight ends
+ * first; what has been waiting longer still goes first.
+ */
+export function send(view: View, body: SendMessage, terms: Terms, asked: Asked): Decision<Accepted> {
+  liveSession(view)
+  const before = repeated(view, asked.hash)
+  if (before) return { changes: [], answer: before }
+  assertFree(view, body.id, 'id')
+  const { id, runId, content, name, metadata, whenBusy } = body
+  const draft = openDraft(view, terms)
+  const ended = makeWay(draft, whenBusy)
+  const parentId = body.parentId === null ? null : tipOf(draft, body.parentId)
+  const given = { id, parentId, content, ...(name !== undefined && { name }), ...(metadata && { metadata }) }
+  const { message, event } = addUserMessage(draft, given, runId)
+  enqueue(draft, { id: runId, kind: 'send', answers: id }, asked.queue)
+  const key = bind(draft, { key: id, hash: asked.hash, messageId: id, runId, event })
+  const lease = beginNext(draft)
+  const run = draft.runs.get(runId)
+  return decided(draft, { key, message, ended, ...(lease && { lease }), ...(run && { run }) })
+}
