@@ -116,11 +116,14 @@ export interface Envelope {
 /** `12.aB3` for `{ n: 12, tag: 'aB3' }`. */
 export const formatEventId = (id: EventId): string => `${id.n}.${id.tag}`
 
+const EVENT_ID = /^[1-9]\d{0,15}\.[A-Za-z0-9_-]{1,64}$/
+
 /** The parts of an SSE `id:`; undefined where it is not of the form `<n>.<tag>`. */
 export function parseEventId(text: string): EventId | undefined {
-  const match = /^([1-9]\d{0,15})\.([A-Za-z0-9_-]{1,64})$/.exec(text)
-  const [, n, tag] = match ?? []
-  return n && tag && Number.isSafeInteger(Number(n)) ? { n: Number(n), tag } : undefined
+  if (!EVENT_ID.test(text)) return undefined
+  const dot = text.indexOf('.')
+  const n = Number(text.slice(0, dot))
+  return Number.isSafeInteger(n) ? { n, tag: text.slice(dot + 1) } : undefined
 }
 
 /** A page of messages, as both cursors answer it. */

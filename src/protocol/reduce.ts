@@ -8,8 +8,10 @@ import {
 } from '../message/schema.ts'
 import { next, type StatusEvent } from '../message/status.ts'
 import { applyPiece, decideDelta } from './delta.ts'
-import type { ChatEvent, ChatEventType, Envelope, EventId, MessagePage } from './events.ts'
+import type { ChatEvent, ChatEventType, Envelope, MessagePage } from './events.ts'
+import { type Joined, joinFrom } from './join.ts'
 import { mergeMessage, sameJson } from './merge.ts'
+import { isFilled, isStopped, order, revOf } from './order.ts'
 import { grownHead, isBuried, newestId, place, put, rename, withoutTombstones } from './place.ts'
 import {
   type Missing,
@@ -72,6 +74,8 @@ const delta: Apply<'message.delta'> = (state, event, context) => {
   const present = messageOf(state, event.id)
   if (present && (present.role !== 'assistant' || isSettled(present))) return state
   if (!present && state.tombstones.has(event.id)) return state
+  // Behind something missing, only a number proves a place: an offset could fit by chance.
+  if (state.missing && !context.proven) return state
   const streaming = present?.status === 'streaming' ? state : move(state, event.id, 'start', {}, context)
   const message = messageOf(streaming, event.id)
   if (message?.role !== 'assistant') return state
@@ -162,26 +166,6 @@ const apply = <T extends ChatEventType>(
   context: Context,
 ) => (APPLY[event.type] as Apply<T>)(state, event, context)
 
-/** How an event's number stands to the last applied one. */
-function order(cursor: EventId | null, id: EventId): 'known' | 'next' | 'hole' | 'diverged' {
-  const last = cursor?.n ?? 0
-  if (id.n === last) return id.tag === cursor?.tag ? 'known' : 'diverged'
-  return id.n < last ? 'known' : id.n === last + 1 ? 'next' : 'hole'
-}
-
-/** What the other side says it cannot continue: no number proves anything until a snapshot has replaced the state. */
-const STOPPED: ReadonlySet<Missing['reason']> = new Set(['trimmed', 'diverged', 'restarted'])
-
-const isFilled = ({ reason, to }: Missing, { n }: EventId): boolean =>
-  reason === 'hole' && to !== undefined && n >= to
-
-/** The revision that an event brings, or 0 where it has none. */
-function revOf(event: ChatEvent): number {
-  if ('rev' in event && event.rev !== undefined) return event.rev
-  if ('message' in event && event.message) return event.message.rev ?? 0
-  return 'session' in event ? (event.session.rev ?? 0) : 0
-}
-
 /**
  * Folds one event into a session. Total: every event in every state has an outcome. Idempotent: what is known, late or
  * unknown returns the very same object. An event behind a hole is not applied; `missing` says what to fetch. Only an event
@@ -189,12 +173,12 @@ function revOf(event: ChatEvent): number {
  * @param now milliseconds since the epoch, for rows that the server does not date
  * @param trace collects what changed
  */
-export function reduce(state: SessionState, envelope: Envelope, now = 0, trace?: Trace): SessionState {
+export function reduce(state: SessionState, envelope: Joined, now = 0, trace?: Trace): SessionState {
   const { id, event } = envelope
   if (!id) return apply(state, event, { proven: false, now, trace })
   const { missing, cursor, rev } = state
-  const standing = order(cursor, id)
-  if (standing === 'known' || (missing && STOPPED.has(missing.reason))) return state
+  const standing = order(cursor, id, envelope.first ?? id.n)
+  if (standing === 'known' || (missing && isStopped(missing))) return state
   if (standing === 'diverged') return withMissing(state, { reason: 'diverged' })
   if (standing === 'hole')
     return withMissing(state, { from: (cursor?.n ?? 0) + 1, to: id.n - 1, reason: 'hole' })
@@ -213,7 +197,13 @@ export function reduceAll(
   trace?: Trace,
 ): SessionState {
   let folded = state
-  for (const envelope of envelopes) folded = reduce(folded, envelope, now, trace)
+  for (let at = 0; at < envelopes.length; ) {
+    const head = envelopes[at]
+    if (!head) break
+    const [joined, next] = joinFrom(folded, envelopes, at, head)
+    folded = reduce(folded, joined, now, trace)
+    at = next
+  }
   return folded
 }
 

@@ -100,6 +100,7 @@ export function putMessages(state: SessionState, messages: readonly Message[], t
   const rest = touchesRest ? new Map(state.rest) : undefined
   for (const message of changed) {
     trace?.changed.add(message.id)
+    trace?.removed.delete(message.id)
     nextSeq = Math.max(nextSeq, (message.seq ?? 0) + 1)
     if (isLive(message)) {
       rest?.delete(message.id)
