@@ -1,126 +1,73 @@
 import type { ErrorCode, ErrorData } from '../lib/errors.ts'
-import { count, isRecord, type JsonRecord, list, parseJson, record, string } from './json.ts'
+import { isRecord } from '../protocol/lenient.ts'
+import { count, type JsonRecord, list, parseJson, record, string } from './json.ts'
 import { isOverflow } from './overflow.ts'
 
-/** What is known of a failed call besides its body. */
+/** What tells of a failed call besides its body. Errors also come inside a 200. */
 export interface FailureContext {
-  provider: string
-  /** HTTP status of the answer; errors also come inside a 200. */
   status: number
-  headers: { get(name: string): string | null }
+  headers?: { get(name: string): string | null }
 }
 
 /** Most characters of a provider's words that we repeat. */
 const LONGEST = 2_000
 
-const REQUEST_ID_HEADERS = [
-  'x-request-id',
-  'request-id',
-  'apim-request-id',
-  'x-amzn-requestid',
-  'x-ms-request-id',
-]
+const REQUEST_ID_HEADERS = ['x-request-id', 'request-id', 'apim-request-id']
 
-const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
-  401: 'auth',
-  402: 'quota',
-  403: 'auth',
-  404: 'not-found',
-  408: 'timeout',
-  409: 'conflict',
-  410: 'not-found',
-  429: 'rate-limit',
-  504: 'timeout',
-  524: 'timeout',
-}
-
-/** Words of providers' `type`, `code` and `status` fields, most telling first. They outrank the HTTP status. */
-const BY_WORD: readonly (readonly [RegExp, ErrorCode])[] = [
-  [/insufficient_(quota|balance|credits)|current_quota|billing|payment_required|arrearage/i, 'quota'],
-  [/rate_?limit|too_many_requests|resource_exhausted|throttl/i, 'rate-limit'],
-  [
-    /invalid_api_key|authentication|unauthori[sz]ed|unauthenticated|permission|access_denied|forbidden/i,
-    'auth',
-  ],
-  [/content_?filter|content_policy|safety|data_inspection_failed|responsibleai/i, 'refusal'],
-  [/model_not_found|not_found|deploymentnotfound/i, 'not-found'],
-  [/overloaded|server_error|internal|unavailable|bad_gateway/i, 'server'],
-  [/deadline_exceeded|timeout/i, 'timeout'],
-  [/invalid|unsupported|tool_use_failed|decommissioned|bad_request/i, 'invalid-request'],
+/** What `<status> <code> <type>` means; the first row that fits counts. */
+const MEANINGS: readonly (readonly [RegExp, ErrorCode])[] = [
+  [/^402|quota|balance|billing/i, 'quota'],
+  [/^429|rate_?limit|too_many|exhausted|throttl/i, 'rate-limit'],
+  [/^40[13]|api_key|authent|permission|denied/i, 'auth'],
+  [/content_?(filter|policy)|safety/i, 'refusal'],
+  [/^4(04|10)|not_?found/i, 'not-found'],
+  [/^(408|504|524)|timeout|deadline/i, 'timeout'],
+  [/^5|overload|server|internal|unavailable/i, 'server'],
+  [/^4|invalid|unsupported|failed/i, 'invalid-request'],
 ]
 
 /**
  * The error in a piece of JSON, in any of the shapes that providers use: `{ error: { … } }`, `{ error: '…' }`,
- * `{ detail: … }`, `{ message, code }`, a list of such; undefined where there is none. `surely`: the caller already
+ * `{ detail: … }`, `{ object: 'error', … }`, a list of such; undefined where there is none. `surely`: the caller already
  * knows that it is one, so a bare message is enough.
  */
 export function errorIn(value: unknown, surely = false): JsonRecord | undefined {
   if (Array.isArray(value)) return errorIn(value[0], surely)
   if (!isRecord(value)) return undefined
-  const { error } = value
+  const { error, detail, choices } = value
   if (isRecord(error)) return { request_id: value.request_id, ...error }
-  if (typeof error === 'string' && error !== '') return { ...value, message: error }
-  if (value.choices !== undefined) return undefined
-  if (value.object === 'error' || value.type === 'error') return value
-  const detail = typeof value.detail === 'string' ? value.detail : record(list(value.detail)[0]).msg
-  if (typeof detail === 'string' && detail !== '') return { ...value, message: detail }
-  const message = value.message ?? value.msg
-  return surely && typeof message === 'string' ? { ...value, message } : undefined
+  const bare = surely || value.object === 'error' || value.type === 'error'
+  const told = string(detail) || string(record(list(detail)[0]).msg)
+  const words =
+    string(error) || (choices === undefined && (told || (bare && string(value.message ?? value.msg))))
+  return words ? { ...value, message: words } : undefined
 }
 
 /** Whatever a failed call answered, as error data with the provider's own words. */
 export function failureOf(body: string, context: FailureContext): ErrorData {
-  const found = errorIn(parseJson(body)?.value, true)
   const text = body.trim()
-  const plain = text === '' || text.startsWith('<') ? `HTTP ${context.status}` : text
-  return failureFrom(found ?? { message: plain }, context)
+  // A page is of no use to anybody.
+  const message = text === '' || text.startsWith('<') ? `HTTP ${context.status}` : text
+  return failureFrom(errorIn(parseJson(text)?.value, true) ?? { message }, context)
 }
 
 /** An error object that was found in an answer, as error data. */
 export function failureFrom(error: JsonRecord, context: FailureContext): ErrorData {
-  const message = messageOf(error)
-  const inner = count(error.code) ?? count(error.status_code) ?? count(error.http_code) ?? 0
-  const status = context.status >= 400 ? context.status : inner >= 400 && inner < 600 ? inner : undefined
-  const requestId = string(error.request_id) || headerOf(context, REQUEST_ID_HEADERS)
+  const inner = count(error.code) ?? count(error.status_code) ?? 0
+  const status = [context.status, inner].find((candidate) => candidate >= 400 && candidate < 600)
+  const word = string(error.code) || string(error.type)
+  let message = string(error.message) || word || 'unknown error'
+  // What it put beside its words: an upstream's answer, its own code, a generation that failed.
+  for (const more of [record(error.metadata).raw, word, error.failed_generation])
+    if (typeof more === 'string' && !message.includes(more)) message += ` (${more})`
+  let requestId = string(error.request_id)
+  for (const name of REQUEST_ID_HEADERS) requestId ||= context.headers?.get(name) ?? ''
+  const told = `${status ?? ''} ${word} ${string(error.type)} ${string(error.status)}`
+  const code = MEANINGS.find(([pattern]) => pattern.test(told))?.[1] ?? 'server'
   return {
-    code: codeOf(error, message, status),
+    code: isOverflow(message) ? 'context-overflow' : code,
     message: message.slice(0, LONGEST),
-    provider: context.provider,
-    ...(status === undefined ? {} : { status }),
-    ...(requestId === '' ? {} : { requestId }),
+    ...(status && { status }),
+    ...(requestId && { requestId }),
   }
-}
-
-function codeOf(error: JsonRecord, message: string, status: number | undefined): ErrorCode {
-  if (isOverflow(message)) return 'context-overflow'
-  const words = [error.code, error.type, error.status].filter((word) => typeof word === 'string').join(' ')
-  const byStatus =
-    status === undefined ? undefined : (BY_STATUS[status] ?? (status < 500 ? 'invalid-request' : 'server'))
-  // A status that says little (400, 5xx) yields to a word that says more; a telling one (401, 404) stands.
-  const vague =
-    byStatus === undefined || byStatus === 'invalid-request' || byStatus === 'server' || status === 429
-  const byWord = vague ? BY_WORD.find(([pattern]) => pattern.test(words))?.[1] : undefined
-  if (status === 429 && byWord !== 'quota') return 'rate-limit'
-  return byWord ?? byStatus ?? 'server'
-}
-
-/** The provider's words, with what it put beside them: its code, an upstream's answer, a generation that failed. */
-function messageOf(error: JsonRecord): string {
-  const { code, metadata, failed_generation: failed } = error
-  let message =
-    string(error.message) || string(error.code) || string(error.type) || 'the provider reported an error'
-  const raw = string(record(metadata).raw)
-  if (raw !== '') message += `: ${raw}`
-  for (const word of [code, error.type === 'invalid_request_error' ? '' : error.type])
-    if (typeof word === 'string' && word !== '' && !message.includes(word)) message += ` (${word})`
-  if (typeof failed === 'string' && failed !== '') message += `; failed generation: ${failed}`
-  return message
-}
-
-function headerOf({ headers }: FailureContext, names: readonly string[]): string {
-  for (const name of names) {
-    const value = headers.get(name)
-    if (value) return value
-  }
-  return ''
 }

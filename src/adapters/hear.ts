@@ -1,5 +1,5 @@
 import { type ErrorData, errorData, TidemarkError } from '../lib/errors.ts'
-import { createSseParser, type SseFrame } from '../lib/sse.ts'
+import { createSseParser } from '../lib/sse.ts'
 import type { ModelEvent, RawResponse } from './contract.ts'
 import { createDraft, type Draft, type Ending, endDraft, takeEvents } from './draft.ts'
 import { errorIn, failureFrom, failureOf } from './failure.ts'
@@ -23,127 +23,111 @@ export interface Dialect<State> {
   end(state: State, marked: boolean): Ending | undefined
 }
 
-interface Hearing<State> {
-  readonly dialect: Dialect<State>
-  readonly state: State
-  readonly draft: Draft
-  readonly response: RawResponse
-  /** Lines outside the event format: a whole JSON answer, an error page, an error after good frames. */
-  readonly stray: string[]
-  straySize: number
-  readonly maxStray: number
-  /** Frames that carried something. */
-  frames: number
-  /** No more bytes will come, so a piece that does not parse is one that was cut. */
-  flushing: boolean
-  ending: Ending | undefined
-}
-
 /**
  * An answer's bytes as model events: streams, whole JSON answers and error answers alike. Which of them it is, is seen
  * from what comes, since content types lie. Never throws; what goes wrong is the last event.
  */
 export async function* hear<State>(
   response: RawResponse,
-  dialect: Dialect<State>,
-  { provider, limits = {} }: { provider: string; limits?: HearLimits | undefined },
+  { begin, read, end }: Dialect<State>,
+  {
+    provider,
+    limits: { frame = 16_000_000, answer = 32_000_000 } = {},
+  }: { provider: string; limits?: HearLimits | undefined },
 ): AsyncGenerator<ModelEvent, void, void> {
-  const { frame = 16_000_000, answer = 32_000_000 } = limits
   const draft = createDraft(provider, answer)
-  const hearing: Hearing<State> = {
-    dialect,
-    state: dialect.begin(),
-    draft,
-    response,
-    stray: [],
-    straySize: 0,
-    maxStray: frame,
-    frames: 0,
-    flushing: false,
-    ending: undefined,
-  }
-  const parser = createSseParser({
-    maxBuffer: frame,
-    onFrame: (piece) => hearFrame(hearing, piece),
-    onStray: (line) => hearStray(hearing, line),
-    onOverflow: () => tooLong(frame),
+  const state = begin()
+  const ear = listen(response, frame, {
+    read: (value, whole) => read(draft, state, value, whole),
+    end: (marked) => end(state, marked),
   })
   try {
     for await (const bytes of response.body) {
-      parser.feed(bytes)
+      const ending = ear.feed(bytes)
+      if (ending) endDraft(draft, ending)
       yield* takeEvents(draft)
-      if (hearing.ending) break
+      if (ending) return
     }
-    hearing.flushing = true
-    if (!hearing.ending) parser.end({ flush: true })
-    endDraft(draft, hearing.ending ?? atEnd(hearing))
+    endDraft(draft, ear.finish())
   } catch (thrown) {
-    endDraft(draft, afterFailure(hearing, errorData(thrown, 'network')))
+    const error = errorData(thrown, 'network')
+    // What had ended before the line broke stays ended, except where the reader wanted no more.
+    const before = error.code === 'aborted' || error.code === 'protocol' ? undefined : end(state, false)
+    endDraft(draft, before ?? { reason: error.code === 'aborted' ? 'aborted' : 'error', error })
   }
   yield* takeEvents(draft)
 }
 
-function hearFrame<State>(hearing: Hearing<State>, { event, data }: SseFrame): void {
-  if (hearing.ending) return
-  const text = data.trim()
-  if (text === '[DONE]') {
-    hearing.ending = hearing.dialect.end(hearing.state, true)
-    return
-  }
-  const parsed = parseJson(text)
-  const error = errorIn(parsed?.value, event === 'error')
-  if (error || event === 'error')
-    hearing.ending = fail(error ? failureFrom(error, context(hearing)) : failureOf(text, context(hearing)))
-  else if (parsed) {
-    hearing.frames++
-    hearing.ending = hearing.dialect.read(hearing.draft, hearing.state, parsed.value, false)
-  } else if (!hearing.flushing && /^[[{]/.test(text))
-    throw new TidemarkError('protocol', `a piece of the stream is not valid JSON: ${text.slice(0, 200)}`)
+interface Reader {
+  read(value: unknown, whole: boolean): Ending | undefined
+  end(marked: boolean): Ending | undefined
 }
 
-function hearStray<State>(hearing: Hearing<State>, line: string): void {
-  hearing.straySize += line.length + 1
-  if (hearing.straySize > hearing.maxStray) tooLong(hearing.maxStray)
-  hearing.stray.push(line)
+/** Bytes to pieces, and what they say of the end. Throws `protocol` for what no answer may be. */
+function listen(response: RawResponse, limit: number, { read, end }: Reader) {
+  /** Lines outside the event format: a whole JSON answer, an error page, an error after good frames. */
+  const stray: string[] = []
+  let [room, streamed, flushing] = [limit, false, false]
+  let ending: Ending | undefined
+  const onOverflow = (): never => {
+    throw new TidemarkError('protocol', `the answer has a piece of more than ${limit} characters`)
+  }
+  const parser = createSseParser({
+    maxBuffer: limit,
+    onOverflow,
+    onStray(line) {
+      room -= line.length + 1
+      if (room < 0) onOverflow()
+      stray.push(line)
+    },
+    onFrame({ event, data }) {
+      if (ending) return
+      const text = data.trim()
+      const parsed = parseJson(text)
+      const error = errorIn(parsed?.value, event === 'error')
+      if (text === '[DONE]') ending = end(true)
+      else if (error) ending = fail(failureFrom(error, response))
+      else if (event === 'error') ending = fail(failureOf(text, response))
+      else if (parsed) {
+        streamed = true
+        ending = read(parsed.value, false)
+        // A last piece that does not parse was cut; one before it was never whole.
+      } else if (!flushing && /^[[{]/.test(text))
+        throw new TidemarkError('protocol', `a piece of the stream is not valid JSON: ${text.slice(0, 200)}`)
+    },
+  })
+  return {
+    feed(bytes: Uint8Array): Ending | undefined {
+      parser.feed(bytes)
+      return ending
+    },
+    finish(): Ending {
+      flushing = true
+      parser.end({ flush: true })
+      return ending ?? endOf(response, stray, streamed, { read, end })
+    },
+  }
 }
 
 /** All bytes are in, and no piece said how it ended. */
-function atEnd<State>(hearing: Hearing<State>): Ending {
-  const { response, stray, dialect, state, draft } = hearing
+function endOf(
+  response: RawResponse,
+  stray: readonly string[],
+  streamed: boolean,
+  { read, end }: Reader,
+): Ending {
   const text = stray.join('\n').trim()
-  if (response.status >= 400) return fail(failureOf(text, context(hearing)))
-  const parsed = parseJson(text)
-  const candidates = [parsed?.value, ...stray.map((line) => parseJson(line.replace(/^\s*error:/, ''))?.value)]
-  for (const candidate of candidates) {
-    const error = errorIn(candidate)
-    if (error) return fail(failureFrom(error, context(hearing)))
+  if (response.status >= 400) return fail(failureOf(text, response))
+  const whole = parseJson(text)
+  // An error may stand alone, after good frames, or in a line of its own: `error: {…}`.
+  for (const candidate of [text, ...stray]) {
+    const error = errorIn(parseJson(candidate.replace(/^\s*error:/, ''))?.value)
+    if (error) return fail(failureFrom(error, response))
   }
-  const ending = hearing.frames === 0 && parsed ? dialect.read(draft, state, parsed.value, true) : undefined
-  return ending ?? dialect.end(state, false) ?? fail(cutOff(hearing, text, parsed !== undefined))
-}
-
-function cutOff<State>(hearing: Hearing<State>, text: string, whole: boolean): ErrorData {
-  if (hearing.frames > 0 || text === '' || (!whole && /^[[{]/.test(text)))
-    return { code: 'network', message: 'the answer was cut off: its end never came' }
-  const message = whole ? 'the answer does not say how it ended' : 'the answer is neither a stream nor JSON'
-  return { code: 'protocol', message: `${message}: ${text.slice(0, 200)}` }
-}
-
-/** The line broke or was cut. What had already ended stays ended, except where the reader wanted no more. */
-function afterFailure<State>(hearing: Hearing<State>, error: ErrorData): Ending {
-  if (error.code === 'aborted') return { reason: 'aborted', error }
-  const ending = error.code === 'protocol' ? undefined : hearing.dialect.end(hearing.state, false)
-  return ending ?? fail(error)
+  const ending = whole && !streamed ? read(whole.value, true) : undefined
+  // What is whole and yet has no end was never one of ours; anything else was cut off on its way.
+  const code = !streamed && (whole || /^[^[{]/.test(text)) ? 'protocol' : 'network'
+  return ending ?? end(false) ?? fail({ code, message: `the answer has no end: ${text.slice(0, 200)}` })
 }
 
 const fail = (error: ErrorData): Ending => ({ reason: 'error', error })
-
-const context = <State>({ response, draft }: Hearing<State>) => ({
-  provider: draft.provider,
-  status: response.status,
-  headers: response.headers,
-})
-
-function tooLong(limit: number): never {
-  throw new TidemarkError('protocol', `the answer has a piece of more than ${limit} characters`)
-}

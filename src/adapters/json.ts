@@ -1,12 +1,9 @@
+import { isRecord } from '../protocol/lenient.ts'
+
 /** JSON from elsewhere, read with guards: what is absent, null or of another type is empty, never an exception. */
 export type JsonRecord = Readonly<Record<string, unknown>>
 
-const NOTHING: JsonRecord = Object.freeze({})
-
-export const isRecord = (value: unknown): value is JsonRecord =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-export const record = (value: unknown): JsonRecord => (isRecord(value) ? value : NOTHING)
+export const record = (value: unknown): JsonRecord => (isRecord(value) ? value : {})
 export const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 export const string = (value: unknown): string => (typeof value === 'string' ? value : '')
 

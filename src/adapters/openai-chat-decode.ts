@@ -1,4 +1,5 @@
-import type { ErrorCode, ErrorData } from '../lib/errors.ts'
+import type { ErrorCode } from '../lib/errors.ts'
+import { isRecord } from '../protocol/lenient.ts'
 import {
   addBlock,
   addRefusal,
@@ -17,7 +18,7 @@ import {
 } from './draft.ts'
 import { errorIn, failureFrom } from './failure.ts'
 import type { Dialect } from './hear.ts'
-import { count, isRecord, type JsonRecord, list, parseJson, record, string } from './json.ts'
+import { count, type JsonRecord, list, parseJson, record, string } from './json.ts'
 import { usageOf } from './usage.ts'
 
 /** The key of the one call that came before there were `tool_calls`. */
@@ -55,7 +56,7 @@ function readPiece(draft: Draft, state: ChatState, value: unknown, whole: boolea
     const { finish_reason: finish } = choice
     if (typeof finish === 'string' && (whole || finish !== '')) state.finish = finish
     const error = errorIn({ error: choice.error })
-    if (error) return { reason: 'error', error: failureFrom(error, inside(draft)) }
+    if (error) return { reason: 'error', error: failureFrom(error, { status: 200 }) }
   }
   return undefined
 }
@@ -67,12 +68,12 @@ function readDelta(draft: Draft, state: ChatState, delta: JsonRecord): void {
   for (const image of list(delta.images)) readPart(draft, record(image))
   for (const item of list(delta.annotations)) {
     const citation = record(record(item).url_citation)
-    addCitation(draft, citation.url, citation.title)
+    addSource(draft, string(citation.url), string(citation.title))
   }
   for (const call of list(delta.tool_calls)) readCall(draft, state, record(call))
   const legacy = record(delta.function_call)
   if (string(legacy.name) !== '' || string(legacy.arguments) !== '')
-    readCall(draft, state, { index: LEGACY, function: legacy })
+    readCall(draft, state, { function: legacy }, LEGACY)
 }
 
 /** The same thinking may come under three names at once: one is read. The details alone carry signatures. */
@@ -96,26 +97,18 @@ function readContent(draft: Draft, content: unknown): void {
   else for (const part of list(content)) readPart(draft, record(part))
 }
 
-/** A part of a content list: Mistral's thinking, OpenRouter's images, or one we do not know. */
+/** A part of a content list: text, Mistral's thinking, or one we do not know (OpenRouter's images), which is kept. */
 function readPart(draft: Draft, part: JsonRecord): void {
   if (part.type === 'text') addText(draft, string(part.text))
   else if (part.type === 'thinking')
     for (const thought of list(part.thinking)) addThinking(draft, string(record(thought).text))
-  else if (part.type === 'image_url') readImage(draft, string(record(part.image_url).url))
   else addBlock(draft, { type: 'other', provider: draft.provider, raw: part })
 }
 
-function readImage(draft: Draft, url: string): void {
-  const [, mimeType, data] = /^data:([^;,]+);base64,(.*)$/s.exec(url) ?? []
-  if (mimeType && data) addBlock(draft, { type: 'image', mimeType, data })
-  else if (url !== '') addBlock(draft, { type: 'image', mimeType: 'image/*', url })
-}
-
-function readCall(draft: Draft, state: ChatState, piece: JsonRecord): void {
+function readCall(draft: Draft, state: ChatState, piece: JsonRecord, index = count(piece.index)): void {
   const { name: given, arguments: value } = record(piece.function)
   const args = isRecord(value) ? JSON.stringify(value) : string(value)
   const [id, name] = [string(piece.id), string(given)]
-  const index = piece.index === LEGACY ? LEGACY : count(piece.index)
   const known = findCall(state, index, id, name)
   const call = known && !isNamedAgain(known, name, args) ? known : openCall(draft, id, name)
   if (call.id === '') call.id = id
@@ -146,7 +139,7 @@ const isNamedAgain = (call: OpenCall, name: string, args: string): boolean =>
   name !== '' && /^\s*\{/.test(args) && /\}\s*$/.test(call.raw) && parseJson(call.raw) !== undefined
 
 function readUsage(draft: Draft, piece: JsonRecord): void {
-  const found = piece.usage ?? record(piece.x_groq).usage
+  const found = piece.usage
   if (!isRecord(found)) return
   const prompt = record(found.prompt_tokens_details)
   const usage = usageOf({
@@ -161,41 +154,25 @@ function readUsage(draft: Draft, piece: JsonRecord): void {
   if (usage) setUsage(draft, usage)
 }
 
-/** Perplexity says its sources beside the answer: addresses, and with titles once more. */
+/** Perplexity says its sources beside the answer: with titles, and the addresses once more. */
 function readCitations(draft: Draft, piece: JsonRecord): void {
-  for (const item of list(piece.search_results)) addCitation(draft, record(item).url, record(item).title)
-  for (const url of list(piece.citations)) addCitation(draft, url, undefined)
+  for (const item of list(piece.search_results).map(record))
+    addSource(draft, string(item.url), string(item.title))
+  for (const url of list(piece.citations)) addSource(draft, string(url), '')
 }
 
-function addCitation(draft: Draft, url: unknown, title: unknown): void {
-  if (typeof url !== 'string' || url === '') return
-  addSource(draft, { type: 'source', url, ...(typeof title === 'string' && title !== '' ? { title } : {}) })
-}
-
-const TOO_LONG = 'length'
-/** Reasons that mean more than "done"; whatever is not here does mean that. */
-const FINISH: ReadonlyMap<string, typeof TOO_LONG | ErrorCode> = new Map([
-  ['length', TOO_LONG],
-  ['max_tokens', TOO_LONG],
-  ['max_output_tokens', TOO_LONG],
-  ['model_length', TOO_LONG],
-  ['content_filter', 'refusal'],
-  ['sensitive', 'refusal'],
-  ['safety', 'refusal'],
-  ['refusal', 'refusal'],
-  ['model_context_window_exceeded', 'context-overflow'],
-  ['network_error', 'network'],
-  ['insufficient_system_resource', 'server'],
-  ['error', 'server'],
-])
+/** Reasons that mean more than "done", in all their spellings; whatever is not here does mean that. */
+const FINISH: readonly (readonly [RegExp, 'length' | ErrorCode])[] = [
+  [/^(max_.*tokens|(model_)?length)$/i, 'length'],
+  [/filter|sensitive|safety|refusal/i, 'refusal'],
+  [/context_window/i, 'context-overflow'],
+  [/network/i, 'network'],
+  [/error|insufficient/i, 'server'],
+]
 
 function endingOf(finish: string): Ending {
-  const meaning = FINISH.get(finish.toLowerCase())
+  const meaning = FINISH.find(([pattern]) => pattern.test(finish))?.[1]
   if (meaning === undefined) return { reason: 'stop' }
-  if (meaning === TOO_LONG) return { reason: 'length' }
-  const error: ErrorData = { code: meaning, message: `the model stopped: ${finish}` }
-  return { reason: 'error', error }
+  if (meaning === 'length') return { reason: 'length' }
+  return { reason: 'error', error: { code: meaning, message: `the model stopped: ${finish}` } }
 }
-
-/** For an error inside an answer that had begun well. */
-const inside = ({ provider }: Draft) => ({ provider, status: 200, headers: { get: () => null } })

@@ -5,9 +5,9 @@ import { encodeChat } from './openai-chat-encode.ts'
 import { type ChatQuirks, quirksOf } from './openai-chat-quirks.ts'
 
 export interface ChatAdapterOptions {
-  /** Who answers, as stored in messages; picks the row of quirks. @default 'openai' */
+  /** Who answers, as stored in messages. @default 'openai' */
   provider?: string
-  /** What this server does differently; outranks what is known of it. */
+  /** What this server does differently, such as a row of `SERVER_QUIRKS`. */
   quirks?: ChatQuirks
   limits?: HearLimits
 }
@@ -16,8 +16,7 @@ export interface ChatAdapterOptions {
 export function chatAdapter({ provider = 'openai', quirks, limits }: ChatAdapterOptions = {}): Adapter {
   return {
     dialect: 'openai-chat',
-    encode: (context, options) =>
-      encodeChat(context, options, provider, quirksOf(provider, options.model, quirks)),
+    encode: (context, options) => encodeChat(context, options, provider, quirksOf(options.model, quirks)),
     decode: (response) => hear(response, chatDialect, { provider, limits }),
   }
 }

@@ -57,8 +57,8 @@ export function replay(messages: readonly Message[], provider: string, rule: Cal
       const content = solid(message.content)
       if (content.length > 0) entries.push({ role: 'user', content, name: message.name })
     } else {
-      const text = message.content.map((block) => wellFormed(block.text)).join('\n\n')
-      if (text.trim() !== '') entries.push({ role: 'system', text })
+      const text = textOfBlocks(solid(message.content), '\n\n')
+      if (text !== '') entries.push({ role: 'system', text })
     }
   }
   return entries
@@ -99,30 +99,27 @@ function mayGoBack(block: AssistantBlock, { status, stopReason }: AssistantMessa
 
 const excuse = (call: ToolCallBlock): TextBlock => ({
   type: 'text',
-  text:
-    call.arguments === undefined
-      ? 'Not executed: the arguments are not valid JSON.'
-      : 'Not executed: there is no result.',
+  text: `Not executed: ${call.arguments === undefined ? 'the arguments are not valid JSON' : 'there is no result'}.`,
 })
 
 /** Two answers in a row are one: some chat templates refuse them, and nothing stands between them. */
 function addAnswer(entries: ReplayEntry[], answer: ReplayAnswer): void {
-  if (answer.content.length === 0) return
+  const { content, own, results } = answer
   const before = entries.at(-1)
+  if (content.length === 0) return
   if (before?.role !== 'assistant' || before.results.length > 0) {
     entries.push(answer)
     return
   }
-  const [last, first] = [before.content.at(-1), answer.content[0]]
-  const seam =
-    last?.type === 'text' && first?.type === 'text' ? [text(`${last.text}\n\n${first.text}`)] : undefined
-  const content = seam
-    ? [...before.content.slice(0, -1), ...seam, ...answer.content.slice(1)]
-    : [...before.content, ...answer.content]
-  entries[entries.length - 1] = { ...answer, content, own: before.own && answer.own }
+  const [last, first] = [before.content.at(-1), content[0]]
+  if (last?.type === 'text' && first?.type === 'text') {
+    last.text += `\n\n${first.text}`
+    content.shift()
+  }
+  before.content.push(...content)
+  before.own &&= own
+  before.results = results
 }
-
-const text = (words: string): TextBlock => ({ type: 'text', text: words })
 
 /** Blocks without blank texts, which many servers refuse, and without halves of surrogate pairs. */
 function solid<Block extends AssistantBlock | UserBlock | ToolBlock>(blocks: readonly Block[]): Block[] {
@@ -130,6 +127,13 @@ function solid<Block extends AssistantBlock | UserBlock | ToolBlock>(blocks: rea
     .filter((block) => block.type !== 'text' || block.text.trim() !== '')
     .map((block) => ('text' in block ? { ...block, text: wellFormed(block.text) } : block))
 }
+
+/** The texts of blocks of a kind, joined. */
+export const textOfBlocks = (
+  blocks: readonly (AssistantBlock | UserBlock)[],
+  seam: string,
+  type: 'text' | 'thinking' = 'text',
+): string => blocks.flatMap((block) => (block.type === type ? [block.text] : [])).join(seam)
 
 /** A call's arguments as JSON text. What was not valid is quoted in valid JSON: the model sees it, no server trips over it. */
 export function argumentsText(call: ToolCallBlock): string {

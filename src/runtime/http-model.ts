@@ -6,7 +6,6 @@ import type {
   ModelContext,
   ModelEvent,
 } from '../adapters/contract.ts'
-import { type EventStream, eventStream } from '../adapters/event-stream.ts'
 import { type Env, platformEnv } from '../lib/env.ts'
 import { type ErrorData, errorData, TidemarkError } from '../lib/errors.ts'
 import { type Gate, openGate, STOPPED } from '../turn/gate.ts'
@@ -33,28 +32,19 @@ export interface HttpModelOptions {
   /** Sent with each request, e.g. the key. A function is asked before each. */
   headers?: HeadersLike | (() => HeadersLike | Promise<HeadersLike>)
   /** @default the platform's */
-  fetch?: typeof fetch
-  timeouts?: ModelTimeouts
+  fetch?: typeof fetch | undefined
+  timeouts?: ModelTimeouts | undefined
   /** @default the platform's clock */
-  env?: Pick<Env, 'now' | 'sleep'>
-}
-
-/** A model that answers over HTTP. */
-export interface HttpModel extends Model {
-  stream(context: ModelContext, options?: CallOptions & { signal?: AbortSignal }): EventStream
+  env?: Pick<Env, 'now' | 'sleep'> | undefined
 }
 
 /**
  * An adapter bound to a server: says the context, hears the answer. Never throws: what goes wrong before or in the stream
  * is its last event. A call that ends, however it ends, leaves no timer and no connection behind.
  */
-export function httpModel(options: HttpModelOptions): HttpModel {
+export function httpModel(options: HttpModelOptions): Model {
   const { provider, model } = options
-  return {
-    provider,
-    id: model,
-    stream: (context, call = {}) => eventStream(ask(options, context, call)),
-  }
+  return { provider, id: model, stream: (context, call = {}) => ask(options, context, call) }
 }
 
 /** One request and its answer. */
@@ -86,8 +76,15 @@ async function* ask(
     for await (const event of adapter.decode({ status, headers, body: bytes(options, line, came) }))
       yield event.type === 'error' ? { ...event, error: { ...known, ...discreet(line, event.error) } } : event
   } catch (thrown) {
-    const { code, message, ...details } = discreet(line, errorData(thrown))
-    throw new TidemarkError(code, message, { provider, ...details })
+    // Nothing was heard: what goes wrong later is the adapter's to tell.
+    const error = { provider, ...discreet(line, errorData(thrown)) }
+    const reason = error.code === 'aborted' ? 'aborted' : 'error'
+    yield {
+      type: 'error',
+      reason,
+      error,
+      message: { role: 'assistant', content: [], provider, stopReason: reason },
+    }
   } finally {
     came()
     // Where the stream has failed already, there is nothing left to cancel.

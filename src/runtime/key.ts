@@ -19,7 +19,7 @@ export function usableKey({ apiKey, dangerouslyAllowBrowser = false }: KeyOption
   if (apiKey !== undefined && !dangerouslyAllowBrowser && inBrowser())
     throw new TidemarkError(
       'invalid-request',
-      'apiKey in a browser gives the key to everyone who opens the page: let a proxy add it (tidemark/server has one), or set dangerouslyAllowBrowser: true',
+      'apiKey is public in a browser: use a proxy, or set dangerouslyAllowBrowser: true',
     )
   return apiKey
 }

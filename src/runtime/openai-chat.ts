@@ -1,7 +1,8 @@
+import type { Model } from '../adapters/contract.ts'
 import type { HearLimits } from '../adapters/hear.ts'
 import { chatAdapter } from '../adapters/openai-chat.ts'
 import type { ChatQuirks } from '../adapters/openai-chat-quirks.ts'
-import { type HttpModel, type HttpModelOptions, httpModel } from './http-model.ts'
+import { type HttpModelOptions, httpModel } from './http-model.ts'
 import { type KeyOptions, usableKey } from './key.ts'
 
 export interface OpenAIChatOptions
@@ -13,12 +14,11 @@ export interface OpenAIChatOptions
    */
   baseURL?: string
   /**
-   * Who answers: stored with each message, and picks what is known of the server (`mistral`, `deepseek`, `openrouter`, …).
-   * Thinking goes back only to the provider of this name.
+   * Who answers, stored with each message. Thinking and proofs go back only to the provider that wrote them, by this name.
    * @default 'openai'
    */
   provider?: string
-  /** Where this server departs from what the others take; outranks what is known of it. */
+  /** Where this server departs from what the others take, such as `SERVER_QUIRKS.mistral`. */
   quirks?: ChatQuirks
   /** Bounds on what an answer may make us keep. */
   limits?: HearLimits
@@ -31,21 +31,20 @@ export interface OpenAIChatOptions
  *
  * @example
  * const model = openaiChat('gpt-4o-mini', { baseURL: '/llm/openai' })
- * const { content } = await model.stream({ messages }).result()
+ * const { content } = await collect(model.stream({ messages }))
  */
-export function openaiChat(model: string, options: OpenAIChatOptions = {}): HttpModel {
-  const { baseURL = 'https://api.openai.com/v1', provider = 'openai', quirks, limits, headers: own } = options
-  const { fetch, timeouts, env } = options
+export function openaiChat(model: string, options: OpenAIChatOptions = {}): Model {
+  const { baseURL = 'https://api.openai.com/v1', provider = 'openai', headers = {} } = options
   const key = usableKey(options)
-  const authorization = key === undefined ? {} : { authorization: `Bearer ${key}` }
   return httpModel({
-    adapter: chatAdapter({ provider, ...(quirks && { quirks }), ...(limits && { limits }) }),
+    ...options,
+    adapter: chatAdapter({ ...options, provider }),
     provider,
     model,
     baseURL,
-    headers: async () => ({ ...authorization, ...(typeof own === 'function' ? await own() : own) }),
-    ...(fetch && { fetch }),
-    ...(timeouts && { timeouts }),
-    ...(env && { env }),
+    headers: async () => ({
+      ...(key !== undefined && { authorization: `Bearer ${key}` }),
+      ...(typeof headers === 'function' ? await headers() : headers),
+    }),
   })
 }
