@@ -20,8 +20,12 @@ const follows = (head: Delta, event: ChatEvent, length: number): event is Delta 
   event.block === undefined &&
   event.offset === (head.offset === undefined ? undefined : head.offset + length)
 
-/** Whether a delta begins where its block ends now: only then is a run of them one delta. */
-function begins(state: SessionState, { id, index, offset }: Delta): boolean {
+/**
+ * Whether a delta begins where its block ends now, and its number is the next one: only then is a run of them one delta.
+ * What is known, behind a hole or of another history is told apart event by event.
+ */
+function begins(state: SessionState, number: EventId | undefined, { id, index, offset }: Delta): boolean {
+  if (number && number.n !== (state.cursor?.n ?? 0) + 1) return false
   if (offset === undefined) return true
   const message = messageOf(state, id)
   const block = message?.role === 'assistant' ? message.content[index] : undefined
@@ -40,7 +44,8 @@ export function joinFrom(
 ): [Joined, number] {
   const { event } = head
   let next = at + 1
-  if (event.type !== 'message.delta' || !envelopes[next] || !begins(state, event)) return [head, next]
+  if (event.type !== 'message.delta' || !envelopes[next] || !begins(state, head.id, event))
+    return [head, next]
   let { id } = head
   let { delta } = event
   for (let other = envelopes[next]; other; other = envelopes[++next]) {

@@ -8,6 +8,10 @@ export const empty: SessionState = emptyState(SESSION)
 export const fold = (envelopes: readonly Envelope[], from: SessionState = empty): SessionState =>
   reduceAll(from, envelopes)
 
+/** The same, one event at a time. */
+export const foldOneByOne = (envelopes: readonly Envelope[], from: SessionState = empty): SessionState =>
+  foldSteps(envelopes, from).at(-1) ?? from
+
 /** Every state on the way, the first one included: `states[n]` is the fold of the first `n` events. */
 export function foldSteps(envelopes: readonly Envelope[], from: SessionState = empty): SessionState[] {
   const states = [from]

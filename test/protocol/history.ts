@@ -13,6 +13,8 @@ export interface Moment {
 export interface History {
   events: readonly ChatEvent[]
   moments: readonly Moment[]
+  /** What a failing property prints. */
+  [fc.toStringMethod](): string
 }
 
 export const tagOf = (n: number): string => `t${n}`
@@ -49,7 +51,8 @@ export function happen(steps: readonly Step[]): History {
     ACTS[step.kind](server, step, (rows) => rows[step.pick % rows.length])
     moments.push(look(server))
   }
-  return { events: server.events, moments }
+  const print = () => server.events.map((event) => `\n${JSON.stringify(event)}`).join('')
+  return { events: server.events, moments, [fc.toStringMethod]: print }
 }
 
 export const numbered = (events: readonly ChatEvent[]): Envelope[] =>
