@@ -20,6 +20,7 @@ import {
   removeMessage,
   type SessionState,
   type Trace,
+  withHot,
 } from './state.ts'
 
 interface Context {
@@ -88,7 +89,14 @@ const delta: Apply<'message.delta'> = (state, event, context) => {
   context.trace?.pieces.push(decision.piece)
   const live = new Map(streaming.live)
   live.set(message.id, applyPiece(message, decision.piece, decision.block))
-  return { ...streaming, live, offsetsIgnored: streaming.offsetsIgnored || decision.disagrees }
+  const { cursor, rev, missing, offsetsIgnored } = streaming
+  return withHot(streaming, {
+    live,
+    cursor,
+    rev,
+    missing,
+    offsetsIgnored: offsetsIgnored || decision.disagrees,
+  })
 }
 
 /** The whole message at its end. Without a revision to prove that it is news, a terminal status stands. */
@@ -186,7 +194,14 @@ export function reduce(state: SessionState, envelope: Joined, now = 0, trace?: T
   // An event that proves something missing is not passed over: the cursor stays before it.
   if (applied.missing) return missing ? state : applied
   const open = missing && !isFilled(missing, id) ? missing : null
-  return { ...applied, cursor: id, rev: Math.max(rev, revOf(event)), missing: open }
+  const { live, offsetsIgnored } = applied
+  return withHot(applied, {
+    live,
+    offsetsIgnored,
+    cursor: id,
+    rev: Math.max(rev, revOf(event)),
+    missing: open,
+  })
 }
 
 /** Folds events in, in their order. */

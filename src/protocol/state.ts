@@ -57,6 +57,29 @@ export const emptyState = (sessionId: string): SessionState => ({
   deleted: false,
 })
 
+/** What nearly every event changes. */
+export type Hot = Pick<SessionState, 'live' | 'cursor' | 'rev' | 'missing' | 'offsetsIgnored'>
+
+/**
+ * The state with its hot part replaced. Written out, since this is done per delta, where copying the whole object by
+ * spread costs V8 ten times as much.
+ */
+export const withHot = (state: SessionState, hot: Hot): SessionState => ({
+  sessionId: state.sessionId,
+  session: state.session,
+  headId: state.headId,
+  live: hot.live,
+  rest: state.rest,
+  tombstones: state.tombstones,
+  cursor: hot.cursor,
+  rev: hot.rev,
+  nextSeq: state.nextSeq,
+  runs: state.runs,
+  missing: hot.missing,
+  offsetsIgnored: hot.offsetsIgnored,
+  deleted: state.deleted,
+})
+
 /** Something that was added to a block: what a list can append, and what the journal stores. */
 export interface Piece {
   messageId: string
