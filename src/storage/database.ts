@@ -86,7 +86,11 @@ export function createTransact(
       running = tx
       // Whoever asked has been told that it failed: nothing may be written behind their back.
       if (hung) throw hung
-      const [value] = await Promise.all([(async () => body(tx, () => beats++))(), finished(tx)])
+      const value = (async () => body(tx, () => beats++))()
+      const end = finished(tx)
+      // What was read is known with the last answer; what was written only when the transaction is complete.
+      const done = options.mode === 'readonly' ? Promise.race([value, end]) : Promise.all([value, end])
+      await done
       return value
     }
     const watch = async () => {

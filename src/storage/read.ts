@@ -50,38 +50,57 @@ function keyBelow(
   })
 }
 
-/** IndexedDB counts in 32 bits. */
-const MOST = 2 ** 32 - 1
-
-interface Newest<Row> {
-  /** Ascending. */
-  rows: Row[]
-  hasOlder: boolean
+/** What browsers since 2025 have: rows from the top, with their keys, in one answer. */
+interface WithRecords {
+  getAllRecords(options: {
+    query: IDBKeyRange
+    count: number
+    direction: 'prev'
+  }): IDBRequest<{ key: IDBValidKey; value: unknown }[]>
 }
 
-/**
- * The newest readable `limit` rows of an index below `upper`. One look for the border and one request for all that lies
- * above it: a cursor would cost a trip for each. Rows with the same key stay together.
- */
+const hasRecords = (index: IDBIndex): index is IDBIndex & WithRecords => 'getAllRecords' in index
+
+interface Top {
+  /** Ascending. */
+  rows: unknown[]
+  /** The highest key below them, where there is one. */
+  border: IDBValidKey | undefined
+}
+
+/** The `limit` highest rows of a range; rows with the same key stay together. A cursor over them would cost a trip for each. */
+async function top(index: IDBIndex, range: IDBKeyRange, limit: number): Promise<Top> {
+  if (hasRecords(index)) {
+    const records = await answer(index.getAllRecords({ query: range, count: limit + 1, direction: 'prev' }))
+    const border = records[limit]?.key
+    const rows = records.slice(0, limit).map(({ value }) => value)
+    const lowest = records[limit - 1]?.key
+    const torn = border !== undefined && lowest !== undefined && indexedDB.cmp(border, lowest) === 0
+    if (!torn) return { rows: rows.reverse(), border }
+  }
+  const border = await keyBelow(index, range, limit)
+  const above = IDBKeyRange.bound(border ?? range.lower, range.upper, border !== undefined, range.upperOpen)
+  return { rows: limit > 0 ? await answer<unknown[]>(index.getAll(above)) : [], border }
+}
+
+/** IndexedDB counts in 32 bits. */
+const MOST = 2 ** 32 - 2
+
+/** The newest readable `limit` rows of an index, ascending, and whether there are older ones. */
 async function newest<T extends Table>(
   reading: Reading,
   table: T,
   name: string,
   { lower, upper, limit }: { lower: IDBValidKey; upper: IDBValidKey; limit: number },
-): Promise<Newest<Rows[T]>> {
+): Promise<{ rows: Rows[T][]; hasOlder: boolean }> {
   const index = reading.tx.objectStore(table).index(name)
-  let rows: Rows[T][] = []
-  let open = upper
-  for (;;) {
-    const wanted = Math.min(limit - rows.length, MOST)
-    const border = await keyBelow(index, IDBKeyRange.bound(lower, open, false, open === upper), wanted)
-    if (wanted > 0) {
-      const above = IDBKeyRange.bound(border ?? lower, open, border !== undefined, open === upper)
-      rows = [...parse(reading, table, await answer<unknown[]>(index.getAll(above))), ...rows]
-    }
+  let read: Rows[T][] = []
+  for (let range = IDBKeyRange.bound(lower, upper, false, true); ; ) {
+    const { rows, border } = await top(index, range, Math.min(limit - read.length, MOST))
+    read = [...parse(reading, table, rows), ...read]
     // Rows that could not be read do not count: what is below them is asked for instead.
-    if (border === undefined || rows.length >= limit) return { rows, hasOlder: border !== undefined }
-    open = border
+    if (border === undefined || read.length >= limit) return { rows: read, hasOlder: border !== undefined }
+    range = IDBKeyRange.bound(lower, border)
   }
 }
 
