@@ -18,9 +18,15 @@ export interface Partial {
   /** In the order in which they began. A model's own indexes may leave out blocks that turned out empty. */
   readonly blocks: OpenBlock[]
   readonly places: Map<number, number>
+  readonly callIds: Set<string>
 }
 
-export const newPartial = (messageId: string): Partial => ({ messageId, blocks: [], places: new Map() })
+export const newPartial = (messageId: string): Partial => ({
+  messageId,
+  blocks: [],
+  places: new Map(),
+  callIds: new Set(),
+})
 
 /** The text that grows in a block as it is given. */
 const textIn = (block: AssistantBlock): string =>
@@ -30,13 +36,28 @@ const textIn = (block: AssistantBlock): string =>
       ? (block.rawArguments ?? '')
       : ''
 
+/**
+ * The block at a place, with an id of its own if it is a call: each must be answered by its id. The same blocks in the same
+ * order get the same ids, so that what was streamed and what is kept agree.
+ */
+function identified(block: AssistantBlock, place: number, taken: Set<string>): AssistantBlock {
+  if (block.type !== 'toolCall') return block
+  let { id } = block
+  for (let n = 1; id === '' || taken.has(id); n++) id = `${block.id || 'call'}_${place}_${n}`
+  taken.add(id)
+  return id === block.id ? block : { ...block, id }
+}
+
 /** Begins a block, once. */
-function open(partial: Partial, index: number, block: AssistantBlock): MessageDelta | undefined {
-  if (partial.places.has(index)) return undefined
-  const offset = textIn(block).length
-  const place = partial.blocks.push({ block, text: textIn(block), held: '' }) - 1
-  partial.places.set(index, place)
-  return { type: 'message.delta', id: partial.messageId, index: place, block, delta: '', offset }
+function open(partial: Partial, index: number, given: AssistantBlock): MessageDelta | undefined {
+  const { blocks, places, callIds, messageId } = partial
+  if (places.has(index)) return undefined
+  const place = blocks.length
+  const block = identified(given, place, callIds)
+  const text = textIn(block)
+  places.set(index, place)
+  blocks.push({ block, text, held: '' })
+  return { type: 'message.delta', id: messageId, index: place, block, delta: '', offset: text.length }
 }
 
 /** Adds to a block what is whole of it; a half character waits. Undefined where that leaves nothing to tell. */
@@ -86,7 +107,7 @@ export function hear(partial: Partial, event: ModelEvent): MessageDelta | undefi
         return open(partial, index, { type: 'toolCall', id: event.id, name: event.name })
       if (event.phase === 'delta') return write(partial, index, undefined, event.delta)
       const known = partial.blocks[partial.places.get(index) ?? -1]
-      if (known) known.block = event.call
+      if (known?.block.type === 'toolCall') known.block = { ...event.call, id: known.block.id }
       return open(partial, index, event.call)
     }
     default:
@@ -117,20 +138,13 @@ export const contentOf = ({ blocks }: Partial): AssistantBlock[] =>
     block.type === 'toolCall' && block.arguments !== undefined ? block : withText(block, text),
   )
 
-/**
- * A model's final content as it is kept: whole characters only, no blocks that say nothing, and an id of its own for every
- * call, so that each can be answered.
- */
+const saysNothing = (block: AssistantBlock): boolean =>
+  (block.type === 'text' || block.type === 'thinking') && block.text === '' && block.signature === undefined
+
+/** A model's final content as it is kept: whole characters, no blocks that say nothing, an id of its own for every call. */
 export function finalContent(content: readonly AssistantBlock[]): AssistantBlock[] {
-  const ids = new Set<string>()
+  const callIds = new Set<string>()
   return content
-    .filter((block) => block.type !== 'text' || block.text !== '' || block.signature !== undefined)
-    .map((block, place) => {
-      const mended = withText(block, wellFormed(textIn(block)))
-      if (mended.type !== 'toolCall') return mended
-      let { id } = mended
-      for (let n = 1; id === '' || ids.has(id); n++) id = `${mended.id || 'call'}_${place}_${n}`
-      ids.add(id)
-      return id === mended.id ? mended : { ...mended, id }
-    })
+    .filter((block) => !saysNothing(block))
+    .map((block, place) => identified(withText(block, wellFormed(textIn(block))), place, callIds))
 }
