@@ -1,0 +1,311 @@
+import { expect, test } from 'vitest'
+import { textOf } from '../../src/message/text.ts'
+import { createHold, scriptedModel } from '../../src/testing/scripted-model.ts'
+import {
+  acceptedIn,
+  createSession,
+  eventsOf,
+  failureIn,
+  feedUntil,
+  pageOf,
+  type Stage,
+  sendBody,
+  stage,
+  typesOf,
+} from './stage.ts'
+
+const send = (ask: Stage['ask'], body: object, headers: Record<string, string> = {}) =>
+  ask('POST', '/sessions/s1/messages', body, headers)
+
+/** Ids along the selected branch, oldest first. */
+async function branch(ask: Stage['ask']): Promise<string[]> {
+  const { messages, session } = await pageOf(ask)
+  const path: string[] = []
+  for (let id = session?.headId ?? null; id !== null; ) {
+    const message = messages.find((row) => row.id === id)
+    path.unshift(message?.role === 'user' ? message.id : `${message?.role}:${message && textOf(message)}`)
+    id = message?.parentId ?? null
+  }
+  return path
+}
+
+test('the same key and body is one message, however often and at once', async () => {
+  const model = scriptedModel(() => 'once')
+  const { ask } = stage({ model })
+  await createSession(ask)
+  const answers = await Promise.all(
+    Array.from({ length: 10 }, () => send(ask, sendBody('m1'), { 'idempotency-key': 'm1' })),
+  )
+  const bodies = await Promise.all(answers.map(acceptedIn))
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]))
+  expect(new Set(bodies.map((body) => JSON.stringify(body))).size).toBe(1)
+  await feedUntil(ask, 'run-m1')
+  expect(await acceptedIn(await send(ask, sendBody('m1')))).toMatchObject({ runId: 'run-m1' })
+  expect((await pageOf(ask)).messages).toHaveLength(2)
+  expect(model.calls).toHaveLength(1)
+})
+
+test('the order of keys in a body makes it no other body', async () => {
+  const { ask } = stage()
+  await createSession(ask)
+  const { id, runId, parentId, content } = sendBody('m1')
+  expect((await send(ask, { id, runId, parentId, content })).status).toBe(202)
+  expect((await send(ask, { content, parentId, runId, id })).status).toBe(202)
+})
+
+test('the same key with another body is refused', async () => {
+  const { ask } = stage()
+  await createSession(ask)
+  await send(ask, sendBody('m1'))
+  expect(await failureIn(await send(ask, sendBody('m1', null, 'else')))).toMatchObject({
+    status: 409,
+    code: 'conflict',
+  })
+  await createSession(ask, 's2')
+  const elsewhere = await ask('POST', '/sessions/s2/messages', sendBody('m1'))
+  expect(await failureIn(elsewhere)).toMatchObject({ status: 409, code: 'conflict' })
+})
+
+test('a run id stands for one run', async () => {
+  const { ask } = stage()
+  await createSession(ask)
+  await send(ask, sendBody('m1'))
+  expect(await failureIn(await send(ask, { ...sendBody('m2', 'm1'), runId: 'run-m1' }))).toEqual({
+    status: 409,
+    code: 'conflict',
+    message: 'runId: run-m1 is in use',
+  })
+  await createSession(ask, 's2')
+  const elsewhere = await ask('POST', '/sessions/s2/messages', { ...sendBody('m3'), runId: 'run-m1' })
+  expect(await failureIn(elsewhere)).toMatchObject({ status: 409 })
+})
+
+test('a refused message leaves nothing behind', async () => {
+  const { ask } = stage()
+  await createSession(ask)
+  const before = await pageOf(ask)
+  await send(ask, sendBody('m1', 'nobody'))
+  expect(await pageOf(ask)).toEqual(before)
+  expect((await send(ask, sendBody('m1'))).status).toBe(202)
+})
+
+test('the answer may come as a stream, from the message to the end of its run', async () => {
+  const { ask } = stage()
+  await createSession(ask)
+  await send(ask, sendBody('m1'))
+  await feedUntil(ask, 'run-m1')
+  const { messages } = await pageOf(ask)
+  const parent = messages.at(-1)?.id ?? null
+  const response = await send(ask, sendBody('m2', parent), { accept: 'text/event-stream' })
+  expect(response.headers.get('content-type')).toContain('text/event-stream')
+  const events = await eventsOf(response)
+  expect(events[0]?.event).toMatchObject({ type: 'message.created', message: { id: 'm2' } })
+  expect(events.at(-1)?.event).toEqual({ type: 'run.finished', runId: 'run-m2', outcome: 'completed' })
+})
+
+test('a repeated send attaches to the run it started, in mid-answer and after it', async () => {
+  const { hold, release } = createHold()
+  const model = scriptedModel([['Hello', { hold }, ' there.']])
+  const { ask } = stage({ model })
+  await createSession(ask)
+  const stream = { accept: 'text/event-stream' }
+  const first = await send(ask, sendBody('m1'), stream)
+  await eventsOf(await send(ask, sendBody('m1'), stream), ({ type }) => type === 'message.delta')
+  const second = await send(ask, sendBody('m1'), stream)
+  release()
+  const [one, two] = await Promise.all([eventsOf(first), eventsOf(second)])
+  const three = await eventsOf(await send(ask, sendBody('m1'), stream))
+  expect(two).toEqual(one)
+  expect(three).toEqual(one)
+  expect(one.at(-1)?.event.type).toBe('run.finished')
+})
+
+test('a message sent during a run waits, and is answered after it on the same branch', async () => {
+  const { hold, release } = createHold()
+  const model = scriptedModel([['one', { hold }], 'two', 'three'])
+  const { ask } = stage({ model })
+  await createSession(ask)
+  await send(ask, sendBody('m1'))
+  // The client knows nothing of the answer: it names the last message it has.
+  const queued = await acceptedIn(await send(ask, sendBody('m2', 'm1')))
+  expect(queued.message.status).toBe('completed')
+  await send(ask, sendBody('m3', 'm2'))
+  release()
+  await feedUntil(ask, 'run-m3')
+  expect(await branch(ask)).toEqual(['m1', 'assistant:one', 'm2', 'assistant:two', 'm3', 'assistant:three'])
+  expect(model.calls.map(({ context }) => context.messages.map(textOf))).toEqual([
+    ['say m1'],
+    ['say m1', 'one', 'say m2'],
+    ['say m1', 'one', 'say m2', 'two', 'say m3'],
+  ])
+})
+
+test('two devices that answer the same message at once do not branch', async () => {
+  const { hold, release } = createHold()
+  const model = scriptedModel(['one', ['two', { hold }], 'three'])
+  const { ask } = stage({ model })
+  await createSession(ask)
+  await send(ask, sendBody('m1'))
+  await feedUntil(ask, 'run-m1')
+  const parent = (await pageOf(ask)).session?.headId ?? null
+  await send(ask, sendBody('m2', parent))
+  await send(ask, sendBody('m3', 'm2'))
+  await send(ask, sendBody('m4', 'm2'))
+  release()
+  await feedUntil(ask, 'run-m4')
+  const path = await branch(ask)
+  expect(path.filter((id) => id.startsWith('m'))).toEqual(['m1', 'm2', 'm3', 'm4'])
+})
+
+test('written offline, a chain of messages is one branch though each names the one before', async () => {
+  const { ask } = stage({ model: scriptedModel((_, call) => `answer ${call + 1}`) })
+  await createSession(ask)
+  await send(ask, sendBody('m1'))
+  await feedUntil(ask, 'run-m1')
+  await send(ask, sendBody('m2', 'm1'))
+  await feedUntil(ask, 'run-m2')
+  expect(await branch(ask)).toEqual(['m1', 'assistant:answer 1', 'm2', 'assistant:answer 2'])
+})
+
+test('by whenBusy a message is refused during a run, and only then', async () => {
+  const { hold, release } = createHold()
+  const { ask } = stage({ model: scriptedModel([['one', { hold }], 'two']) })
+  await createSession(ask)
+  await send(ask, { ...sendBody('m1'), whenBusy: 'refuse' })
+  const body = { ...sendBody('m2', 'm1'), whenBusy: 'refuse' }
+  expect(await failureIn(await send(ask, body))).toEqual({
+    status: 409,
+    code: 'conflict',
+    message: 'a run is in flight',
+  })
+  release()
+  await feedUntil(ask, 'run-m1')
+  expect((await send(ask, body)).status).toBe(202)
+})
+
+test('by whenBusy a message interrupts the run; what was said is kept and comes before it', async () => {
+  const { ask } = stage({ model: scriptedModel([['one', { stall: true }], 'two']) })
+  await createSession(ask)
+  const first = await send(ask, sendBody('m1'), { accept: 'text/event-stream' })
+  await eventsOf(first, ({ type }) => type === 'message.delta')
+  await send(ask, { ...sendBody('m2', 'm1'), whenBusy: 'interrupt' })
+  const events = await feedUntil(ask, 'run-m2')
+  expect(events.map(({ event }) => event)).toContainEqual({
+    type: 'run.finished',
+    runId: 'run-m1',
+    outcome: 'interrupted',
+  })
+  expect(await branch(ask)).toEqual(['m1', 'assistant:one', 'm2', 'assistant:two'])
+  const [, partial] = (await pageOf(ask)).messages
+  expect(partial).toMatchObject({ status: 'interrupted', stopReason: 'aborted' })
+})
+
+test('no more runs wait than the limit says', async () => {
+  const { ask } = stage({ model: scriptedModel([['one', { stall: true }]]), limits: { queue: 2 } })
+  await createSession(ask)
+  for (const id of ['m1', 'm2', 'm3']) expect((await send(ask, sendBody(id))).status).toBe(202)
+  expect(await failureIn(await send(ask, sendBody('m4')))).toMatchObject({ status: 429, code: 'rate-limit' })
+})
+
+test.each([
+  ['no JSON', '{', 'the body is not JSON'],
+  ['no object', '[]', 'body: expected object'],
+  ['no id', { ...sendBody('m1'), id: undefined }, 'id: expected string'],
+  ['a foreign id', { ...sendBody('m1'), id: 'a/b' }, 'id: expected to match'],
+  ['no run', { ...sendBody('m1'), runId: undefined }, 'runId: expected string'],
+  ['no parent', { ...sendBody('m1'), parentId: undefined }, 'parentId: expected string'],
+  ['an unknown parent', sendBody('m1', 'nobody'), 'parentId: nobody is not in this session'],
+  ['no content', { ...sendBody('m1'), content: [] }, 'content: expected at least 1'],
+  ['an unknown block', { ...sendBody('m1'), content: [{ type: 'x' }] }, 'content.0.type: expected'],
+  [
+    'a block without its text',
+    { ...sendBody('m1'), content: [{ type: 'text' }] },
+    'content.0.text: expected string',
+  ],
+  ['an unknown whenBusy', { ...sendBody('m1'), whenBusy: 'x' }, 'whenBusy: expected "queue" or'],
+  ['steer', { ...sendBody('m1'), whenBusy: 'steer' }, 'whenBusy: steer is not supported'],
+  [
+    'too many blocks',
+    { ...sendBody('m1'), content: Array.from({ length: 101 }, () => ({ type: 'text', text: '' })) },
+    'content: expected at most 100 blocks',
+  ],
+  [
+    'a prototype',
+    `{"id":"m1","runId":"r","parentId":null,"content":[{"type":"text","text":""}],"metadata":{"__proto__":{"x":1}}}`,
+    'the body has a key named __proto__',
+  ],
+  [
+    'too deep',
+    { ...sendBody('m1'), metadata: JSON.parse(`${'{"a":'.repeat(40)}1${'}'.repeat(40)}`) },
+    'the body is nested deeper',
+  ],
+])('a message with %s is refused by the name of the field', async (_, body, message) => {
+  const { ask } = stage()
+  await createSession(ask)
+  const failure = await failureIn(await ask('POST', '/sessions/s1/messages', body))
+  expect(failure).toMatchObject({ status: 400, code: 'invalid-request' })
+  expect(failure.message).toContain(message)
+})
+
+test("the key is the message's id", async () => {
+  const { ask } = stage()
+  await createSession(ask)
+  expect(await failureIn(await send(ask, sendBody('m1'), { 'idempotency-key': 'm2' }))).toEqual({
+    status: 400,
+    code: 'invalid-request',
+    message: 'idempotency-key: expected the id of the message',
+  })
+})
+
+test('a model that fails fails the answer, and the run says so', async () => {
+  const { ask, errors } = stage({ model: scriptedModel([['so far', { error: 'auth' }]]) })
+  await createSession(ask)
+  await send(ask, sendBody('m1'))
+  const events = await feedUntil(ask, 'run-m1')
+  expect(typesOf(events)).toContain('message.failed')
+  expect(events.at(-1)?.event).toMatchObject({ outcome: 'failed' })
+  const [, answer] = (await pageOf(ask)).messages
+  expect(answer).toMatchObject({
+    status: 'failed',
+    error: { code: 'auth' },
+    content: [{ type: 'text', text: 'so far' }],
+  })
+  expect(errors).toEqual([])
+})
+
+test('tools run on the server, and what waits comes after all that the run writes', async () => {
+  const add = {
+    name: 'add',
+    parameters: { type: 'object' },
+    execute: (args: unknown) => JSON.stringify(args),
+  }
+  const { hold, release } = createHold()
+  const calls = [1, 2].map((a) => ({ toolCall: { name: 'add', arguments: { a } } }))
+  const { ask } = stage({ model: scriptedModel([[...calls, { hold }], 'done', 'two']), tools: [add] })
+  await createSession(ask)
+  const stream = await send(ask, sendBody('m1'), { accept: 'text/event-stream' })
+  await eventsOf(stream, ({ type }) => type === 'message.delta')
+  await send(ask, sendBody('m2', 'm1'))
+  release()
+  await feedUntil(ask, 'run-m2')
+  const { messages } = await pageOf(ask)
+  expect(messages.map(({ role, seq, status }) => [role, seq, status])).toEqual([
+    ['user', 1, 'completed'],
+    ['assistant', 2, 'completed'],
+    ['user', 3, 'completed'],
+    ['tool', 4, 'completed'],
+    ['tool', 5, 'completed'],
+    ['assistant', 6, 'completed'],
+    ['assistant', 7, 'completed'],
+  ])
+  const path = await branch(ask)
+  expect(path).toEqual([
+    'm1',
+    'assistant:',
+    expect.stringMatching(/^tool:.*1/),
+    expect.stringMatching(/^tool:.*2/),
+    'assistant:done',
+    'm2',
+    'assistant:two',
+  ])
+})
