@@ -27,6 +27,9 @@ const rowsOf = (state: SessionState): Message[] =>
 const fold = (state: SessionState, events: readonly Envelope[]): SessionState =>
   events.reduce((folded, envelope) => reduce(folded, envelope), state)
 
+/** Lets the run go on, as requests that come over a network do. */
+const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
+
 const cursorOf = (envelope: Envelope | undefined): string => (envelope?.id ? formatEventId(envelope.id) : '')
 
 /** A page as a client takes it: the rows, and the cursor that comes with them. */
@@ -73,7 +76,7 @@ test('from every cursor of a run the feed gives the same rows as the pages do', 
 test('a page taken at any moment and the feed from its event are the whole', async () => {
   const model = scriptedModel(() => 'a somewhat longer answer, told in little pieces', {
     chunkSize: 1,
-    pace: () => new Promise((resolve) => setImmediate(resolve)),
+    pace: nextTurn,
   })
   const { ask } = stage({ model, batch: 0 })
   await createSession(ask)
@@ -81,7 +84,10 @@ test('a page taken at any moment and the feed from its event are the whole', asy
   const taken: SessionState[] = []
   const isOver = (state: SessionState | undefined) =>
     state !== undefined && rowsOf(state).at(1)?.status === 'completed'
-  while (!isOver(taken.at(-1))) taken.push(await snapshot(ask))
+  while (!isOver(taken.at(-1))) {
+    taken.push(await snapshot(ask))
+    await nextTurn()
+  }
   const whole = (await pageOf(ask)).messages
   for (const state of taken) {
     const { cursor } = state
