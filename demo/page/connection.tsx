@@ -20,7 +20,11 @@ export function ConnectionState({ line }: { line: Connection }) {
   )
 }
 
-/** Whether the browser believes that there is no network. */
+/** The state of the line as the user should see it: a browser that has no network outranks every attempt to reconnect. */
+export function useLine(connection: Connection): Connection {
+  return useBrowserOffline() ? 'offline' : connection
+}
+
 function useBrowserOffline(): boolean {
   const [offline, setOffline] = useState(() => !navigator.onLine)
   useEffect(() => {
@@ -38,11 +42,10 @@ function useBrowserOffline(): boolean {
 /** What the user must know about the line and the disk; nothing while all is well. */
 export function Banners({ chat, line }: { chat: Chat; line: Connection }) {
   const health = useStore(chat.health)
-  const offline = useBrowserOffline() || line === 'offline'
   const kept = health.storage === 'disk'
   return (
     <div className="banners" aria-live="polite">
-      {offline ? (
+      {line === 'offline' ? (
         <p className="banner" data-kind="offline">
           You are offline. What you write is kept{kept ? '' : ' while this page is open'} and sent once you
           are back.
@@ -69,4 +72,4 @@ export function Banners({ chat, line }: { chat: Chat; line: Connection }) {
 }
 
 const waiting = (count: number): string =>
-  count === 1 ? '1 thing waits to be sent.' : `${count} things wait to be sent.`
+  count === 1 ? '1 change waits to be sent.' : `${count} changes wait to be sent.`

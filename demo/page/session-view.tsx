@@ -3,9 +3,10 @@ import type { Chat, ChatSession } from 'tidemark'
 import { useSession } from 'tidemark/react'
 import { useAttempt } from './attempt.tsx'
 import { Composer } from './composer.tsx'
-import { Banners, ConnectionState } from './connection.tsx'
+import { Banners, ConnectionState, useLine } from './connection.tsx'
 import { useFocusOn } from './focus.tsx'
 import { Icon } from './icon.tsx'
+import { isFreeEscape } from './keys.ts'
 import { ConversationContext } from './message/conversation.ts'
 import { titleFrom, titleOf } from './title.ts'
 import { Transcript } from './transcript.tsx'
@@ -22,7 +23,8 @@ function useEscapeStops(running: boolean, stop: () => void): void {
   useEffect(() => {
     if (!running) return
     const onKey = (event: KeyboardEvent) => {
-      if (event.key === 'Escape' && !event.isComposing && !document.querySelector('dialog[open]')) stop()
+      // In an open drawer, Escape shuts the drawer.
+      if (isFreeEscape(event) && !document.querySelector('.sidebar[data-open="true"]')) stop()
     }
     document.addEventListener('keydown', onKey)
     return () => document.removeEventListener('keydown', onKey)
@@ -32,6 +34,7 @@ function useEscapeStops(running: boolean, stop: () => void): void {
 /** One conversation: its name, what was said, and where one writes. */
 export function SessionView({ chat, session, openDrawer }: Props) {
   const snapshot = useSession(session)
+  const line = useLine(snapshot.connection)
   const attempt = useAttempt()
   const focusOn = useFocusOn()
   const conversation = useMemo(() => ({ chat, session }), [chat, session])
@@ -73,10 +76,10 @@ export function SessionView({ chat, session, openDrawer }: Props) {
           </button>
         ) : null}
         <h1>{title}</h1>
-        <ConnectionState line={snapshot.connection} />
+        <ConnectionState line={line} />
       </header>
-      <Banners chat={chat} line={snapshot.connection} />
-      <Transcript key={session.id} snapshot={snapshot} ask={actions.send} />
+      <Banners chat={chat} line={line} />
+      <Transcript key={session.id} snapshot={snapshot} line={line} ask={actions.send} />
       <Composer key={`${session.id}/composer`} sessionId={session.id} running={running} {...actions} />
     </ConversationContext>
   )

@@ -3,6 +3,7 @@ import type { Chat } from 'tidemark'
 import type { PageConfig } from './config.ts'
 import { useFocusTarget } from './focus.tsx'
 import { Icon } from './icon.tsx'
+import { isFreeEscape } from './keys.ts'
 import type { Route, Router } from './route.ts'
 import { SessionList } from './session-list.tsx'
 import { Settings } from './settings.tsx'
@@ -22,13 +23,10 @@ function useEscape(active: boolean, close: () => void): void {
   useEffect(() => {
     if (!active) return
     const onKey = (event: KeyboardEvent) => {
-      if (event.key !== 'Escape' || event.defaultPrevented || document.querySelector('dialog[open]')) return
-      event.preventDefault()
-      close()
+      if (isFreeEscape(event)) close()
     }
-    // Captured, so that the same Escape does not stop an answer as well.
-    document.addEventListener('keydown', onKey, true)
-    return () => document.removeEventListener('keydown', onKey, true)
+    document.addEventListener('keydown', onKey)
+    return () => document.removeEventListener('keydown', onKey)
   }, [active, close])
 }
 

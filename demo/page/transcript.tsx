@@ -1,5 +1,5 @@
 import { Fragment, useEffect, useState } from 'react'
-import { keyOf, type Message, type SessionSnapshot } from 'tidemark'
+import { type Connection, keyOf, type Message, type SessionSnapshot } from 'tidemark'
 import { useAttempt } from './attempt.tsx'
 import { Icon } from './icon.tsx'
 import { useConversation } from './message/conversation.ts'
@@ -24,14 +24,25 @@ function LoadOlder() {
   )
 }
 
+/**
+ * The place of the last message at or above the tidemark, or -1. The mark lies in the order of the whole session: where
+ * its message is on another branch, it shows at the one before it on this.
+ */
+function settledUpTo(messages: readonly Message[], mark: Message | undefined): number {
+  return messages.findLastIndex(
+    ({ id, seq }) => id === mark?.id || (seq !== undefined && mark?.seq !== undefined && seq <= mark.seq),
+  )
+}
+
 interface RowsProps {
   snapshot: SessionSnapshot
+  line: Connection
   messages: readonly Message[]
 }
 
-function Rows({ snapshot, messages }: RowsProps) {
+function Rows({ snapshot, line, messages }: RowsProps) {
   const { session } = useConversation()
-  const mark = messages.findIndex((message) => message.id === snapshot.tidemark)
+  const mark = settledUpTo(messages, snapshot.tidemark ? session.message(snapshot.tidemark).get() : undefined)
   return messages.map((message, index) => (
     <Fragment key={keyOf(message)}>
       <Row
@@ -39,15 +50,21 @@ function Rows({ snapshot, messages }: RowsProps) {
         siblings={session.branches(message.id).join(' ')}
         settled={index <= mark}
         busy={snapshot.status === 'running'}
-        line={snapshot.connection}
+        line={line}
       />
       {index === mark ? <TidemarkLine last={index === messages.length - 1} /> : null}
     </Fragment>
   ))
 }
 
+interface TranscriptProps {
+  snapshot: SessionSnapshot
+  line: Connection
+  ask: (text: string) => void
+}
+
 /** The conversation: what was said, oldest first, with the newest in view. */
-export function Transcript({ snapshot, ask }: { snapshot: SessionSnapshot; ask: (text: string) => void }) {
+export function Transcript({ snapshot, line, ask }: TranscriptProps) {
   const { messages } = snapshot
   const newest = messages.findLast((message) => message.role === 'user')
   const oldest = messages[0]
@@ -63,7 +80,7 @@ export function Transcript({ snapshot, ask }: { snapshot: SessionSnapshot; ask: 
         <div className="column" ref={content}>
           {snapshot.hasOlder ? <LoadOlder /> : null}
           <div role="log" aria-label="Conversation" aria-live="off" aria-busy={snapshot.status !== 'ready'}>
-            <Rows snapshot={snapshot} messages={messages} />
+            <Rows snapshot={snapshot} line={line} messages={messages} />
           </div>
           {messages.length === 0 && snapshot.status !== 'loading' ? <Welcome ask={ask} /> : null}
         </div>

@@ -50,7 +50,19 @@ async function createApp(options: DemoOptions, upstream: Upstream) {
     onError: (error) => console.error(error),
   })
   await chat.start()
-  const proxy = createProxyHandler({ basePath: '/llm', upstreams: {} })
+  const authorization = apiKey && { authorization: `Bearer ${apiKey}` }
+  const proxy = createProxyHandler({
+    basePath: '/llm',
+    upstreams: {
+      openai: {
+        baseURL,
+        paths: ['/chat/completions'],
+        models: [model],
+        ...(authorization && { headers: authorization }),
+      },
+    },
+    onError: (error) => console.error(error),
+  })
   const page = await builtPage()
   const app = new Hono()
   app.use('*', pageHeaders())
@@ -62,14 +74,15 @@ async function createApp(options: DemoOptions, upstream: Upstream) {
     context.header('cache-control', 'no-store')
     return context.json({ model, standIn: upstream.standIn })
   })
-  app.use('/assets/*', async (context, next) => {
-    await next()
-    // Their names change with their content.
-    context.header('cache-control', 'public, max-age=31536000, immutable')
-  })
+  const forever = 'public, max-age=31536000, immutable'
   app.get(
     '*',
-    serveStatic({ root: page, onFound: (_, context) => context.header('cache-control', 'no-cache') }),
+    serveStatic({
+      root: page,
+      // The names of what was built change with its content.
+      onFound: (path, context) =>
+        context.header('cache-control', path.includes('/assets/') ? forever : 'no-cache'),
+    }),
   )
   return {
     fetch: app.fetch,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join, relative } from 'node:path'
-import { build } from 'vite'
+import { build, type InlineConfig } from 'vite'
 import { root } from '../../scripts/bootstrap.mjs'
 import { readDoors } from '../../scripts/doors.mjs'
 
@@ -47,7 +47,18 @@ async function dropOld(keep: string): Promise<void> {
 }
 
 async function buildInto(outDir: string): Promise<void> {
-  await build({
+  const { NODE_ENV } = process.env
+  // What the builder goes by. A test runner has set its own, and the page would be React's slow development one.
+  process.env.NODE_ENV = 'production'
+  try {
+    await build(buildOptions(outDir))
+  } finally {
+    process.env.NODE_ENV = NODE_ENV
+  }
+}
+
+function buildOptions(outDir: string): InlineConfig {
+  return {
     configFile: false,
     root,
     publicDir: 'demo/public',
@@ -66,7 +77,7 @@ async function buildInto(outDir: string): Promise<void> {
       modulePreload: { polyfill: false },
       chunkSizeWarningLimit: 1000,
     },
-  })
+  }
 }
 
 /** The folder of the built page. It is built once per state of the sources, by whoever asks first. */

@@ -68,7 +68,7 @@ export function StatusLine({ message, line }: { message: Message; line: Connecti
   if (status === 'interrupted')
     return (
       <p className="status interrupted">
-        Stopped here, not finished.
+        Interrupted here, not finished.
         <Remedies message={message} />
       </p>
     )

@@ -1,0 +1,86 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { AxeResults } from 'axe-core'
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ask, type OpenDemo, openDemo, untilAnswer, write } from './demo-page.ts'
+
+let open: OpenDemo
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+beforeAll(async () => {
+  open = await openDemo()
+})
+
+afterAll(async () => {
+  await open.close()
+})
+
+/** What axe calls serious or critical, by rule and place. */
+async function barriers(page: Page): Promise<string[]> {
+  await page.evaluate(axe)
+  const { violations } = await page.evaluate<AxeResults>('axe.run(document, { resultTypes: ["violations"] })')
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.target.join(' ')} ${node.failureSummary}`))
+}
+
+/** Every look of the page, one after the other; each is named as it is reached. */
+async function* looks(page: Page): AsyncGenerator<string> {
+  yield 'empty'
+  await write(page, 'Break off in the middle')
+  await untilAnswer(page, 'streaming', 'Spring')
+  yield 'in the middle of an answer'
+  open.upstream.release()
+  await untilAnswer(page, 'completed', 'the almanac')
+  await ask(page, 'Answer at length')
+  yield 'with a history'
+  await page.getByRole('button', { name: 'Regenerate answer' }).last().click()
+  await page.getByRole('button', { name: 'Show older version' }).waitFor()
+  await untilAnswer(page, 'completed', 'the almanac')
+  yield 'with two versions'
+  await write(page, 'Please refuse this')
+  await untilAnswer(page, 'failed')
+  yield 'with a failed answer'
+  await page.getByRole('button', { name: 'Edit message' }).last().click()
+  yield 'while a message is edited'
+  await page.keyboard.press('Escape')
+  await page.context().setOffline(true)
+  await write(page, 'Written offline')
+  await page.getByText('waits to be sent').last().waitFor()
+  yield 'offline'
+  await page.context().setOffline(false)
+  const drawer = page.getByRole('button', { name: 'Sessions' })
+  if (await drawer.isVisible()) await drawer.click()
+  yield 'with the sessions'
+  await page
+    .getByRole('button', { name: /^Rename/ })
+    .first()
+    .click()
+  yield 'while a session is renamed'
+  await page.keyboard.press('Escape')
+  await page
+    .getByRole('button', { name: /^Delete/ })
+    .first()
+    .click()
+  await page.getByRole('dialog').waitFor()
+  yield 'before something is deleted'
+}
+
+const sizes = { wide: { width: 1280, height: 800 }, narrow: { width: 390, height: 844 } }
+
+describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
+  test.each(Object.entries(sizes))('a %s page has no barrier that axe can see', async (_, viewport) => {
+    // Without movement, so that nothing is looked at half-way through a fade.
+    const options: BrowserContextOptions = { colorScheme, viewport, reducedMotion: 'reduce' }
+    const page = await open.open(options)
+    expect(await page.evaluate(() => document.documentElement.dataset.theme)).toBe(colorScheme)
+    const found: Record<string, string[]> = {}
+    for await (const look of looks(page)) {
+      const barred = await barriers(page)
+      if (barred.length > 0) found[look] = barred
+    }
+    expect(found).toEqual({})
+    await page.context().close()
+  })
+})
