@@ -33,7 +33,7 @@ function inherit(present: Message, given: Message): Message {
     kept.createdAt = present.createdAt
     kept.parentId = given.parentId ?? present.parentId
   }
-  return { ...given, ...kept } as Message
+  return Object.keys(kept).length === 0 ? given : ({ ...given, ...kept } as Message)
 }
 
 /**
