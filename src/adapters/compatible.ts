@@ -15,7 +15,7 @@ const reasoningContent =
 /** OpenRouter wants back what it sent: thinking with its proof, and the encrypted pieces as they were. */
 const reasoningDetails: AnswerFields = ({ content, own }) => {
   const details = content.flatMap((block) => {
-    if (block.type === 'thinking' && block.signature !== undefined)
+    if (block.type === 'thinking')
       return [{ type: 'reasoning.text', text: block.text, signature: block.signature }]
     const raw = record(block.type === 'other' ? block.raw : undefined)
     return string(raw.type).startsWith('reasoning.') ? [raw] : []

@@ -80,7 +80,8 @@ function partOf(block: UserBlock): Json {
   const { type, mimeType, data, name } = block
   const url = data === undefined ? block.url : `data:${mimeType};base64,${data}`
   if (type === 'image' && url) return { type: 'image_url', image_url: { url } }
-  if (type === 'file' && data) return { type, file: { filename: name ?? 'file', file_data: url } }
+  if (type === 'file' && data && !/^(audio|video)/.test(mimeType))
+    return { type, file: { filename: name ?? 'file', file_data: url } }
   // The model is to know that there was something.
   return { type: 'text', text: `[${type} ${name ?? mimeType} not shown]` }
 }

@@ -1,0 +1,122 @@
+import * as z from 'zod/mini'
+
+/** A part of a message's content, as Chat Completions takes it. */
+const Part = z.union([
+  z.looseObject({ type: z.literal('text'), text: z.string() }),
+  z.looseObject({ type: z.literal('image_url'), image_url: z.looseObject({ url: z.string() }) }),
+  z.looseObject({ type: z.enum(['file', 'file_url', 'document_url', 'input_audio']) }),
+])
+const Content = z.optional(z.nullable(z.union([z.string(), z.array(Part)])))
+const ToolCall = z.looseObject({
+  id: z.string().check(z.minLength(1)),
+  type: z.literal('function'),
+  function: z.looseObject({ name: z.string().check(z.minLength(1)), arguments: z.string() }),
+})
+export const ChatMessage = z.discriminatedUnion('role', [
+  z.looseObject({ role: z.enum(['system', 'developer']), content: Content }),
+  z.looseObject({ role: z.literal('user'), content: Content, name: z.optional(z.string()) }),
+  z.looseObject({
+    role: z.literal('assistant'),
+    content: Content,
+    tool_calls: z.optional(z.nullable(z.array(ToolCall))),
+    reasoning_content: z.optional(z.nullable(z.string())),
+    reasoning_details: z.optional(z.array(z.looseObject({ type: z.string() }))),
+  }),
+  z.looseObject({ role: z.literal('tool'), content: Content, tool_call_id: z.string() }),
+])
+export type ChatMessage = z.infer<typeof ChatMessage>
+
+export const ChatBody = z.looseObject({
+  model: z.string(),
+  messages: z.array(ChatMessage),
+  tools: z.optional(z.array(z.looseObject({ function: z.looseObject({ name: z.string() }) }))),
+  tool_choice: z.optional(
+    z.union([z.string(), z.looseObject({ function: z.looseObject({ name: z.string() }) })]),
+  ),
+  max_tokens: z.optional(z.number()),
+  max_completion_tokens: z.optional(z.number()),
+})
+export type ChatBody = z.infer<typeof ChatBody>
+
+/** What goes over the wire: undefined fields are gone. */
+export const sentBody = (body: unknown): ChatBody => ChatBody.parse(JSON.parse(JSON.stringify(body)))
+
+export const textOfContent = ({ content }: ChatMessage): string =>
+  typeof content === 'string'
+    ? content
+    : (content ?? [])
+        .map((part) => (part.type === 'text' && typeof part.text === 'string' ? part.text : ''))
+        .join('\n\n')
+
+export const callsOf = (message: ChatMessage) =>
+  message.role === 'assistant' ? (message.tool_calls ?? []) : []
+
+/**
+ * What OpenAI's endpoint, or a strict server of its kind, refuses in the shape of a request; empty where it is fine. Written
+ * from recorded rejections and reported faults.
+ */
+export function chatDefects(body: unknown): string[] {
+  const parsed = ChatBody.safeParse(body)
+  if (!parsed.success) return [`shape: ${parsed.error.issues.map(({ path }) => path.join('.')).join(', ')}`]
+  const {
+    messages,
+    tools = [],
+    tool_choice: choice,
+    max_tokens: most,
+    max_completion_tokens: mostNew,
+  } = parsed.data
+  const defects = pairingDefects(messages)
+  // "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported."
+  if (most !== undefined && mostNew !== undefined) defects.push('two output limits')
+  // "Required function … is not present in the provided tools."
+  if (typeof choice === 'object' && !tools.some((tool) => tool.function.name === choice.function.name))
+    defects.push('the chosen tool does not exist')
+  // "Content blocks are expected to be either text or image_url type."
+  for (const message of messages)
+    if (Array.isArray(message.content) && message.content.some(({ type }) => type === 'input_audio'))
+      defects.push('audio for a model that does not hear')
+  return defects
+}
+
+/** Every call is answered right after it, exactly once, and nothing else is answered. */
+function pairingDefects(messages: readonly ChatMessage[]): string[] {
+  const defects: string[] = []
+  let open = new Set<string>()
+  for (const message of messages) {
+    if (message.role === 'tool') {
+      if (!open.delete(message.tool_call_id)) defects.push(`result without its call: ${message.tool_call_id}`)
+      continue
+    }
+    if (open.size > 0) defects.push(`calls without results: ${[...open]}`)
+    open = new Set(callsOf(message).map(({ id }) => id))
+    if (open.size < callsOf(message).length) defects.push('two calls of one id')
+  }
+  if (open.size > 0) defects.push(`calls without results: ${[...open]}`)
+  return defects
+}
+
+/** What some servers refuse beyond that, so that we never send it. */
+export function strictDefects(body: unknown): string[] {
+  const { messages } = ChatBody.parse(body)
+  const defects = chatDefects(body)
+  const ids = messages.flatMap((message) => callsOf(message).map(({ id }) => id))
+  if (new Set(ids).size < ids.length) defects.push('an id twice in one request')
+  if (!messages.some(({ role }) => role === 'user')) defects.push('no user message')
+  if (/\p{Surrogate}/u.test(JSON.stringify(messages)) || /\\ud[89a-f]/i.test(JSON.stringify(messages)))
+    defects.push('half a surrogate pair')
+  for (const [i, message] of messages.entries()) {
+    const empty = Array.isArray(message.content)
+      ? message.content.length === 0
+      : textOfContent(message).trim() === ''
+    if (empty && callsOf(message).length === 0) defects.push(`nothing in a message of ${message.role}`)
+    if (message.role === 'assistant' && messages[i - 1]?.role === 'assistant')
+      defects.push('two answers in a row')
+    for (const call of callsOf(message)) {
+      if (typeof JSON.parse(call.function.arguments) !== 'object')
+        defects.push('arguments that are no object')
+    }
+    if (message.role === 'tool' && typeof message.content !== 'string')
+      defects.push('a result that is not text')
+  }
+  return defects
+}

@@ -1,0 +1,161 @@
+import { describe, expect, test } from 'vitest'
+import * as z from 'zod/mini'
+import { SERVER_QUIRKS } from '../../src/adapters/compatible.ts'
+import { type ChatAdapterOptions, chatAdapter } from '../../src/adapters/openai-chat.ts'
+import { AssistantBlock, type Message, UserBlock } from '../../src/message/schema.ts'
+import { assistantMessage, systemMessage, toolMessage, userMessage } from '../support/messages.ts'
+import {
+  type ChatBody,
+  type ChatMessage,
+  callsOf,
+  sentBody,
+  strictDefects,
+  textOfContent,
+} from './chat-body.ts'
+import { type Fault, faults } from './fixtures.ts'
+
+/** How a target of `faults.json` is spoken to. */
+const TARGETS: Readonly<Record<string, ChatAdapterOptions & { model?: string }>> = {
+  mistral: { provider: 'mistral', quirks: SERVER_QUIRKS.mistral },
+  'openai-completions': {},
+  deepseek: { provider: 'deepseek', quirks: SERVER_QUIRKS.deepseek },
+  moonshot: { provider: 'moonshot', quirks: SERVER_QUIRKS.moonshot },
+  groq: { provider: 'groq' },
+  dashscope: { provider: 'alibaba', quirks: SERVER_QUIRKS.alibaba },
+  zai: { provider: 'zai', quirks: SERVER_QUIRKS.zai },
+  'llama.cpp': { provider: 'llamacpp' },
+  any: {},
+  'openai:gpt-5': { model: 'gpt-5' },
+}
+
+/** Faults of other targets that a Chat Completions server has as well. */
+const ALSO = ['S10']
+
+const Block = z.looseObject({ type: z.string() })
+const Input = z.looseObject({
+  system: z.optional(z.string()),
+  stream: z.optional(z.boolean()),
+  stop: z.optional(z.array(z.string())),
+  temperature: z.optional(z.number()),
+  messages: z._default(
+    z.array(
+      z.looseObject({
+        role: z.string(),
+        content: z.array(Block),
+        stopReason: z.optional(z.enum(['stop', 'length', 'toolUse', 'error', 'aborted'])),
+        provider: z.optional(z.nullable(z.string())),
+        toolCallId: z.optional(z.string()),
+        isError: z.optional(z.boolean()),
+      }),
+    ),
+    [],
+  ),
+})
+type InputMessage = z.infer<typeof Input>['messages'][number]
+
+/** A fault's message in our words. */
+function canonical(input: InputMessage, at: number): Message {
+  const { role, content, stopReason, provider, toolCallId = '', isError = false } = input
+  const id = `m${at}`
+  const user = z.array(UserBlock).safeParse(content).data ?? []
+  if (role === 'user') return userMessage(id, '', { content: user })
+  const texts = user.filter((block) => block.type === 'text')
+  if (role === 'system') return systemMessage(id, '', { content: texts })
+  const results = user.filter((block) => block.type !== 'file')
+  if (role === 'toolResult') return toolMessage(id, toolCallId, { content: results, isError })
+  return assistantMessage(id, '', {
+    content: z.array(AssistantBlock).parse(content.map((block) => ({ text: block.thinking, ...block }))),
+    ...(stopReason && { stopReason }),
+    ...(provider && { provider }),
+  })
+}
+
+function encodeFault({ input }: Fault): ChatBody {
+  const { messages, system, stream, stop, temperature } = Input.parse(input)
+  const { model = 'm', ...options } = TARGETS[input.target ?? ''] ?? {}
+  const context = { messages: messages.map(canonical), ...(system !== undefined && { system }) }
+  const call = { ...(stop && { stop }), ...(temperature !== undefined && { temperature }) }
+  const { body } = chatAdapter(options).encode(context, {
+    model,
+    ...call,
+    ...(stream !== undefined && { stream }),
+  })
+  return sentBody(body)
+}
+
+const roles = (messages: readonly ChatMessage[]): string => messages.map(({ role }) => role[0]).join('')
+const resultIds = (messages: readonly ChatMessage[]) =>
+  messages.flatMap((message) => (message.role === 'tool' ? [message.tool_call_id] : []))
+const callIds = (messages: readonly ChatMessage[]) => messages.flatMap(callsOf).map(({ id }) => id)
+const reasoning = (messages: readonly ChatMessage[]) =>
+  messages.flatMap((message) => (message.role === 'assistant' ? [message.reasoning_content] : []))
+
+/** The rule of each fault (its `right`), on the request that we make of its input. */
+const RIGHT: Readonly<Record<string, (body: ChatBody) => void>> = {
+  S02: ({ messages }) => expect(roles(messages)).toBe('uu'),
+  S09: ({ messages }) => {
+    expect(resultIds(messages)).toEqual(callIds(messages))
+    expect(callIds(messages)).toHaveLength(2)
+    for (const id of callIds(messages)) expect(id).toMatch(/^[A-Za-z0-9]{9}$/)
+  },
+  S10: ({ messages }) => {
+    expect(roles(messages)).toBe('uattu')
+    expect(messages.slice(2, 4).map(textOfContent)).toEqual(['1', 'Not executed: there is no result.'])
+    expect(resultIds(messages)).toEqual(callIds(messages))
+  },
+  S21: ({ messages }) => {
+    expect(roles(messages)).toBe('uattu')
+    expect(messages.slice(2, 4).map(({ content }) => content)).toEqual(['done', '(see attached image)'])
+    const parts = messages.at(-1)?.content
+    expect(Array.isArray(parts) && parts.filter(({ type }) => type === 'image_url')).toHaveLength(2)
+  },
+  S30: ({ messages }) => expect(reasoning(messages)).toEqual(['r1', 'r2']),
+  S31: ({ messages }) => expect(reasoning(messages)).toEqual(['(not recorded)']),
+  S32: (body) => expect(JSON.stringify(body)).not.toContain('reasoning'),
+  S33: (body) => {
+    expect(body).toMatchObject({ enable_thinking: false })
+    expect(body.messages.map(textOfContent)).toEqual(['a', 'x', 'b'])
+  },
+  S34: ({ messages }) => expect(messages[0]).toEqual({ role: 'system', content: 'be brief' }),
+  S35: ({ messages }) => expect(roles(messages)).toBe('ua'),
+  S41: ({ messages }) => expect(messages.map(textOfContent)).toEqual(['a', 'x\n\ny']),
+  S49: ({ messages }) => expect(roles(messages)).toBe('uu'),
+  S52: ({ messages }) => {
+    expect(new Set(callIds(messages)).size).toBe(2)
+    expect(resultIds(messages)).toEqual(callIds(messages))
+    expect(messages.filter(({ role }) => role === 'tool').map(textOfContent)).toEqual(['1', '2'])
+  },
+  S53: (body) => {
+    expect(body).not.toHaveProperty('stop')
+    expect(body).not.toHaveProperty('temperature')
+  },
+}
+
+describe('requests do not have the faults reported against other adapters', () => {
+  const ours = faults().filter(
+    ({ id, direction, input }) =>
+      direction === 'serialise' && (ALSO.includes(id) || (input.target ?? '') in TARGETS),
+  )
+
+  test('every fault has a rule, and every rule a fault', () => {
+    expect(ours.map(({ id }) => id).sort()).toEqual(Object.keys(RIGHT).sort())
+  })
+
+  test.each(ours.map((fault) => [fault.id, fault.symptom, fault] as const))(
+    '%s: %s',
+    (id, _symptom, fault) => {
+      const body = encodeFault(fault)
+      RIGHT[id]?.(body)
+      expect(strictDefects(body)).toEqual([])
+    },
+  )
+
+  test('foreign thinking does not pass for own, even where the field is demanded', () => {
+    const fault = ours.find(({ id }) => id === 'S30')
+    const foreign = JSON.parse(
+      JSON.stringify(fault?.input).replaceAll('"provider":"deepseek"', '"provider":"other"'),
+    )
+    if (!fault) throw new Error('S30 is gone')
+    expect(reasoning(encodeFault({ ...fault, input: foreign }).messages)).toEqual(['', ''])
+  })
+})
