@@ -20,6 +20,8 @@ export interface ChatContext {
   readonly feeds: Slots
   /** Aborted when the handler closes. */
   readonly closing: AbortSignal
+  /** What ends the streams that are open. Not listeners of `closing`: there may be thousands. */
+  readonly streams: Set<() => void>
   /** What a decision made now has to know. */
   terms(): Terms
   /** Tells the operator. */
@@ -45,7 +47,15 @@ export function createContext(options: ChatHandlerOptions, closing: AbortSignal)
     rate: createRateLimit(limits.requests, env),
     feeds: createSlots(limits.feeds, 'event streams'),
     closing,
-    terms: () => ({ now: env.now(), tag: env.createId(), lease, keep, external }),
+    streams: new Set(),
+    // A clock may tell fractions; what is stored is whole.
+    terms: () => ({
+      now: Math.floor(env.now()),
+      tag: env.createId(),
+      lease: Math.ceil(lease),
+      keep,
+      external,
+    }),
     report: (error) => onError?.(error),
   }
 }

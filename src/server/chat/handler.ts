@@ -98,6 +98,7 @@ export function createChatHandler(options: ChatHandlerOptions): ChatHandler {
   }
 
   async function end(): Promise<void> {
+    for (const endStream of [...ctx.streams]) endStream()
     await closeRuns(ctx, runs)
     // Told to whoever started it.
     await started?.catch(() => undefined)

@@ -64,15 +64,15 @@ export function streamEvents(
   options: Omit<FeedOptions, 'signal'>,
 ): Response {
   const over = new AbortController()
+  const { signal } = over
   const end = () => over.abort()
-  const signals = [request.signal, ctx.closing]
-  for (const signal of signals) {
-    signal.addEventListener('abort', end, { once: true })
-    if (signal.aborted) end()
-  }
-  const body = textStream(follow(ctx, { ...options, signal: over.signal }), () => {
+  if (ctx.closing.aborted || request.signal.aborted) end()
+  ctx.streams.add(end)
+  request.signal.addEventListener('abort', end, { once: true })
+  const body = textStream(follow(ctx, { ...options, signal }), () => {
     end()
-    for (const signal of signals) signal.removeEventListener('abort', end)
+    ctx.streams.delete(end)
+    request.signal.removeEventListener('abort', end)
     release()
   })
   return new Response(body, { headers: streamHeaders(ctx.heartbeat) })

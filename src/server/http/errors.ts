@@ -54,4 +54,4 @@ export function jsonResponse(
 
 /** Whether a failure is the server's own and its operator should hear of it. */
 export const isUnexpected = (thrown: unknown): boolean =>
-  !(thrown instanceof TidemarkError) || ['storage', 'quota', 'protocol', 'server'].includes(thrown.code)
+  !(thrown instanceof TidemarkError) || ['storage', 'quota', 'protocol'].includes(thrown.code)
