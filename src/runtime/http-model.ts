@@ -106,6 +106,7 @@ async function send(
   const [base = '', query] = baseURL.split('?', 2)
   const url = base.replace(/\/+$/, '') + request.path + (query === undefined ? '' : `?${query}`)
   const { signal } = line.gate
+  signal.throwIfAborted()
   const fetchNow = given ?? globalThis.fetch
   try {
     const body = JSON.stringify(request.body)
@@ -125,11 +126,17 @@ async function* bytes(
   line: Line,
   came: () => void,
 ): AsyncGenerator<Uint8Array, void, void> {
-  for (let heard = came; ; heard = watch(line, betweenBytes, 'the answer fell silent: nothing more came')) {
-    const { done, value } = await unlessStopped(line, read(line))
+  let heard = came
+  try {
+    for (;;) {
+      const { done, value } = await unlessStopped(line, read(line))
+      heard()
+      if (done) return
+      yield value
+      heard = watch(line, betweenBytes, 'the answer fell silent: nothing more came')
+    }
+  } finally {
     heard()
-    if (done) return
-    yield value
   }
 }
 

@@ -1,0 +1,90 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Env } from '../../src/lib/env.ts'
+
+export interface ModelServer {
+  url: string
+  /** Requests as they came. */
+  requests: { method: string; url: string; headers: IncomingMessage['headers']; body: string }[]
+  /** Resolves when the connection of the last answer is closed, by whoever. */
+  closed(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** A server on a free port that answers every request with `answer`. */
+export async function modelServer(
+  answer: (response: ServerResponse, request: IncomingMessage) => void,
+): Promise<ModelServer> {
+  const requests: ModelServer['requests'] = []
+  let closed = new Promise<void>(() => {})
+  const server = createServer((request, response) => {
+    closed = new Promise((resolve) => response.once('close', resolve))
+    let body = ''
+    request.setEncoding('utf8')
+    request.on('data', (text: string) => {
+      body += text
+    })
+    request.on('end', () => {
+      const { method = '', url = '', headers } = request
+      requests.push({ method, url, headers, body })
+      answer(response, request)
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}`,
+    requests,
+    closed: () => closed,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+export interface Clock extends Pick<Env, 'now' | 'sleep'> {
+  /** Timers that wait, by their length. */
+  readonly waiting: readonly number[]
+  /** Resolves when a timer of that length waits. */
+  waitsFor(ms: number): Promise<void>
+  /** Ends the timers of that length. */
+  ring(ms: number): void
+}
+
+/** Time that passes only when told to. */
+export function stoppedClock(now = 1_000_000): Clock {
+  const timers = new Set<{ ms: number; end: () => void }>()
+  let heard: (() => void)[] = []
+  return {
+    now: () => now,
+    get waiting() {
+      return [...timers].map(({ ms }) => ms)
+    },
+    async waitsFor(ms) {
+      while (![...timers].some((timer) => timer.ms === ms))
+        await new Promise<void>((resolve) => heard.push(resolve))
+    },
+    ring(ms) {
+      for (const timer of [...timers]) if (timer.ms === ms) timer.end()
+    },
+    sleep: (ms, signal) =>
+      new Promise((resolve, reject) => {
+        const timer = {
+          ms,
+          end() {
+            timers.delete(timer)
+            resolve()
+          },
+        }
+        timers.add(timer)
+        signal?.addEventListener('abort', () => {
+          timers.delete(timer)
+          reject(signal.reason)
+        })
+        for (const tell of heard) tell()
+        heard = []
+      }),
+  }
+}
