@@ -44,10 +44,11 @@ export function useFocusTarget<E extends HTMLElement>(
 ): { ref: RefObject<E | null>; 'data-focus': string } {
   const ref = useRef<E>(null)
   const wanted = useContext(FocusContext)
+  // After every render: what is asked for may be on the page only now and then.
   useLayoutEffect(() => {
-    if (wanted.current?.name !== name) return
-    if (performance.now() < wanted.current.until) ref.current?.focus()
+    if (wanted.current?.name !== name || !ref.current) return
+    if (performance.now() < wanted.current.until) ref.current.focus()
     wanted.current = null
-  }, [name, wanted])
+  })
   return { ref, 'data-focus': name }
 }

@@ -53,7 +53,8 @@ async function buildInto(outDir: string): Promise<void> {
   try {
     await build(buildOptions(outDir))
   } finally {
-    process.env.NODE_ENV = NODE_ENV
+    if (NODE_ENV === undefined) delete process.env.NODE_ENV
+    else process.env.NODE_ENV = NODE_ENV
   }
 }
 
@@ -89,12 +90,12 @@ export async function builtPage(): Promise<string> {
   await dropOld(name)
   // Apart, and moved when whole: another process may be building the same, or be killed half-way.
   const own = await mkdtemp(join(CACHE, 'building-'))
-  await buildInto(own)
   try {
+    await buildInto(own)
     await rename(own, folder)
   } catch (error) {
-    if (!(await exists(folder))) throw error
     await rm(own, { recursive: true, force: true })
+    if (!(await exists(folder))) throw error
   }
   return folder
 }

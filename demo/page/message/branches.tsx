@@ -43,13 +43,8 @@ export function Branches({ id, siblings, busy }: { id: string; siblings: readonl
     <fieldset className="branches">
       <legend className="visually-hidden">Versions of this message</legend>
       <Arrow id={id} direction="older" to={siblings[place - 1]} busy={busy} />
-      <span className="figures">
-        <span className="visually-hidden">Version </span>
-        {place + 1}
-        <span aria-hidden="true">/</span>
-        <span className="visually-hidden"> of </span>
-        {siblings.length}
-      </span>
+      <span className="figures" aria-hidden="true">{`${place + 1} / ${siblings.length}`}</span>
+      <span className="visually-hidden">{`Version ${place + 1} of ${siblings.length}`}</span>
       <Arrow id={id} direction="newer" to={siblings[place + 1]} busy={busy} />
     </fieldset>
   )
