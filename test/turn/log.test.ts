@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { ChatEvent } from '../../src/protocol/events.ts'
 import { createHold, scriptedModel } from '../../src/testing/scripted-model.ts'
 import { runTurn } from '../../src/turn/run-turn.ts'
+import { createWriter } from '../../src/turn/writer.ts'
 import { options, type Play, play, recorder, tool } from './stage.ts'
 
 const lost = new Error('the lease is lost')
@@ -74,6 +75,21 @@ describe('a log that refuses', () => {
     }
     await expect(runTurn({ ...options({ model: scriptedModel(['x']) }), log })).rejects.toBe(lost)
   })
+})
+
+test('nothing is written after a refusal, and the refusal is told once', async () => {
+  const told: unknown[] = []
+  const log = refusing(() => true)
+  const writer = createWriter(log, (reason) => told.push(reason))
+  const piece: ChatEvent[] = [{ type: 'message.finished', id: 'a1' }]
+  writer.push(piece)
+  writer.push(piece)
+  await expect(writer.commit(piece)).rejects.toBe(lost)
+  expect(log.appends).toHaveLength(3)
+  writer.push(piece)
+  await expect(writer.commit(piece)).rejects.toBe(lost)
+  expect(log.appends).toHaveLength(3)
+  expect(told).toEqual([lost])
 })
 
 describe('a log that is slow', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ErrorCode, isRetryable } from '../../src/lib/errors.ts'
+import { ErrorCode, isRetryable, TidemarkError } from '../../src/lib/errors.ts'
 import { type ScriptPiece, scriptedModel } from '../../src/testing/scripted-model.ts'
 import { outline, play, stagedEnv } from './stage.ts'
 
@@ -27,6 +27,15 @@ describe('a model call', () => {
     expect(model.calls).toHaveLength(calls)
     expect(outcome).toBe(calls === 2 ? 'completed' : 'failed')
     if (calls === 2) expect(messages).toMatchObject([{ content: [{ text: 'A line.' }] }])
+  })
+
+  test('that throws after a word was said is not made again, though the error would allow it', async () => {
+    const model = scriptedModel([['A', { throw: new TidemarkError('network', 'lost') }], 'A line.'])
+    const { messages } = await play({ model })
+    expect(model.calls).toHaveLength(1)
+    expect(messages).toMatchObject([
+      { status: 'failed', error: { code: 'network' }, content: [{ text: 'A' }] },
+    ])
   })
 
   test('is told as started once, however often it is made', async () => {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createHold, type ScriptStep, scriptedModel } from '../../src/testing/scripted-model.ts'
 import { runTurn } from '../../src/turn/run-turn.ts'
-import { fold } from './fold.ts'
 import { appendsOf, options, type Play, play, recorder, stagedEnv, tool } from './stage.ts'
 
 /** Plays a run that is stopped when `when` resolves. */
@@ -212,20 +211,4 @@ describe('a run that is stopped', () => {
     await runTurn(options({ model: scriptedModel(['x'.repeat(50)], { chunkSize: 1 }), signal }))
     expect(listeners).toBe(0)
   })
-})
-
-test('what a model does after it was left behind is not heard', async () => {
-  const late = createHold()
-  const controller = new AbortController()
-  const log = recorder()
-  const model = scriptedModel([['A li', late, 'ne.', { throw: new Error('boom') }]], { deaf: true })
-  const run = runTurn(options({ model, log, signal: controller.signal }))
-  await log.seen('message.delta')
-  controller.abort()
-  await run
-  const before = log.events.length
-  late.release()
-  await new Promise((resolve) => setImmediate(resolve))
-  expect(log.events).toHaveLength(before)
-  expect(fold(log.events).problems).toEqual([])
 })
