@@ -30,8 +30,13 @@ export const journalCases: readonly StorageCase[] = [
       for (const others of [0, 20]) {
         const crowd = Array.from({ length: others }, (_, i) => message(sampleUser(`c${i}`, 's1', 10 + i)))
         await storage.commit([message(sampleAnswer('a', 's1', 2)), piece('a', 0, 'Old')])
-        await storage.commit([...crowd, piece('a', 3, 'er'), message(sampleAnswer('a', 's1', 2))])
-        expect(await storage.messages(['a'])).toEqual([sampleAnswer('a', 's1', 2)])
+        const early = `early${others}`
+        const renewed = [piece(early, 0, 'Early'), message(sampleAnswer(early, 's1', 4))]
+        await storage.commit([...crowd, piece('a', 3, 'er'), message(sampleAnswer('a', 's1', 2)), ...renewed])
+        expect(await storage.messages(['a', early])).toEqual([
+          sampleAnswer('a', 's1', 2),
+          sampleAnswer(early, 's1', 4),
+        ])
         await storage.commit([piece('a', 0, 'New')])
         await storage.commit([{ type: 'deleteMessage', id: 'a' }])
         await storage.commit([message(sampleAnswer('b', 's1', 3)), ...crowd, piece('b', 0, 'Kept')])
