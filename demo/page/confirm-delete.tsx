@@ -11,22 +11,27 @@ export function ConfirmDelete({ title, confirm, cancel }: Props) {
   const ref = useRef<HTMLDialogElement>(null)
   const name = useId()
   useEffect(() => ref.current?.showModal(), [])
+  // Shut first: it gives the focus back to where it was, and what is behind it cannot take the focus before.
+  const shutThen = (then: () => void) => () => {
+    ref.current?.close()
+    then()
+  }
   return (
     <dialog
       ref={ref}
       aria-labelledby={name}
       onCancel={(event) => {
         event.preventDefault()
-        cancel()
+        shutThen(cancel)()
       }}
     >
       <h2 id={name}>Delete this session?</h2>
       <p>“{title}” and everything said in it is deleted, here and on the server.</p>
       <div className="row">
-        <button type="button" className="word" onClick={cancel}>
+        <button type="button" className="word" onClick={shutThen(cancel)}>
           Keep it
         </button>
-        <button type="button" className="solid danger" onClick={confirm}>
+        <button type="button" className="solid danger" onClick={shutThen(confirm)}>
           Delete
         </button>
       </div>

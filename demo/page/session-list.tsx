@@ -159,10 +159,7 @@ export function SessionList({ chat, runtime, currentId, replace, chosen }: ListP
         <ConfirmDelete
           title={titleOf(doomed)}
           confirm={() => remove(doomed)}
-          cancel={() => {
-            setDoomed(undefined)
-            focusOn(`delete:${doomed.id}`)
-          }}
+          cancel={() => setDoomed(undefined)}
         />
       ) : null}
     </>
