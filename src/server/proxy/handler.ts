@@ -26,6 +26,8 @@ interface ProxyContext {
 interface Exchange {
   signal: AbortSignal
   secrets: readonly string[]
+  /** Tells the operator. */
+  report(error: TidemarkError): void
   /** Ends the request to the upstream, if it has not ended, and gives its slots back. */
   end(): void
 }
@@ -44,6 +46,13 @@ function openExchange(request: Request, release: () => void): { controller: Abor
       release()
     },
   }
+}
+
+/** Why an upstream was lost, in the platform's words without secrets: it may quote the request. */
+function lost(thrown: unknown, secrets: readonly string[]): TidemarkError {
+  const words =
+    thrown instanceof Error ? [thrown.message, thrown.cause ?? ''].map(String).join(' ') : String(thrown)
+  return new TidemarkError('network', redactText(words, secrets))
 }
 
 /** The upstream's answer, begun in time. Throws `network` or `timeout`, in words without secrets. */
@@ -69,9 +78,7 @@ async function ask(
   } catch (thrown) {
     if (late) throw new TidemarkError('timeout', 'the upstream did not answer in time', { status: 504 })
     if (controller.signal.aborted) throw new TidemarkError('aborted', 'the client left', { status: 499 })
-    const cause =
-      thrown instanceof Error ? [thrown.message, thrown.cause].map(String).join(': ') : String(thrown)
-    options.onError?.(new TidemarkError('network', redactText(cause, secrets)))
+    options.onError?.(lost(thrown, secrets))
     throw new TidemarkError('network', 'the upstream cannot be reached', { status: 502 })
   } finally {
     timer.abort()
@@ -79,7 +86,10 @@ async function ask(
 }
 
 /** The upstream's bytes as they come, without secrets. Left by the client, they are left by us. */
-function passOn(body: ReadableStream<Uint8Array>, { secrets, end }: Exchange): ReadableStream<Uint8Array> {
+function passOn(
+  body: ReadableStream<Uint8Array>,
+  { secrets, signal, report, end }: Exchange,
+): ReadableStream<Uint8Array> {
   const reader = body.getReader()
   const redactor = createRedactor(secrets)
   return new ReadableStream<Uint8Array>({
@@ -97,13 +107,14 @@ function passOn(body: ReadableStream<Uint8Array>, { secrets, end }: Exchange): R
           if (bytes.length > 0) return
         }
       } catch (error) {
+        if (!signal.aborted) report(lost(error, secrets))
         end()
-        // In our words: the platform's may quote the request.
-        throw error instanceof TidemarkError ? error : new TidemarkError('network', 'the upstream was lost')
+        throw new TidemarkError('network', 'the upstream was lost')
       }
     },
     async cancel() {
       end()
+      // Lost already where this fails: there is nothing left to leave.
       await reader.cancel().catch(() => undefined)
     },
   })
@@ -130,8 +141,10 @@ async function exchange(
       throw new TidemarkError('network', 'the upstream answered with a redirect', { status: 502 })
     }
     const answer = { status: response.status, headers: redacted(responseHeaders(response.headers), secrets) }
-    if (response.body)
-      return new Response(passOn(response.body, { signal: controller.signal, secrets, end }), answer)
+    if (response.body) {
+      const report = (error: TidemarkError) => ctx.options.onError?.(error)
+      return new Response(passOn(response.body, { signal: controller.signal, secrets, report, end }), answer)
+    }
     end()
     return new Response(null, answer)
   } catch (error) {

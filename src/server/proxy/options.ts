@@ -59,7 +59,7 @@ export interface ProxyHandlerOptions {
   limits?: Partial<ProxyLimits>
   /** @default the platform's */
   fetch?: typeof fetch
-  /** Hears why an upstream could not be reached. What it hears never holds the key. */
+  /** Hears why an upstream could not be reached or was lost, in words without the key, and what failed in your own functions. */
   onError?: (error: unknown) => void
   /** @default the platform's clock and randomness */
   env?: Partial<Env>

@@ -1,16 +1,47 @@
-const MASK = new TextEncoder().encode('[redacted]')
+const encoder = new TextEncoder()
+const MASK = encoder.encode('[redacted]')
+const NOTHING = new Uint8Array()
 
-/** Where `part` begins in `bytes` at or after `from`; also where only its beginning is there, at the end. -1: nowhere. */
-function find(bytes: Uint8Array, part: Uint8Array, from: number): number {
-  const [first] = part
-  if (first === undefined) return -1
-  for (let at = bytes.indexOf(first, from); at >= 0; at = bytes.indexOf(first, at + 1)) {
-    const length = Math.min(part.length, bytes.length - at)
-    let same = 1
-    while (same < length && bytes[at + same] === part[same]) same++
-    if (same === length) return at
+/** How many bytes of `part` stand at `at`: all of them, or fewer where the bytes end or differ. */
+function sameFrom(bytes: Uint8Array, at: number, part: Uint8Array): number {
+  let same = 0
+  while (same < part.length && at + same < bytes.length && bytes[at + same] === part[same]) same++
+  return same
+}
+
+interface Found {
+  at: number
+  /** Length of the longest secret that stands there whole; 0 for none. */
+  length: number
+  /** The bytes end before it is clear whether a longer one stands there. */
+  open: boolean
+}
+
+function look(bytes: Uint8Array, at: number, parts: readonly Uint8Array[]): Found {
+  const found: Found = { at, length: 0, open: false }
+  for (const part of parts) {
+    const same = sameFrom(bytes, at, part)
+    if (same === part.length) found.length = Math.max(found.length, same)
+    else if (at + same === bytes.length) found.open = true
   }
-  return -1
+  return found
+}
+
+/** The first place at or after `from` where a secret stands, or may begin to. */
+function find(bytes: Uint8Array, from: number, parts: readonly Uint8Array[]): Found | undefined {
+  const firsts = [...new Set(parts.flatMap(([first]) => first ?? []))]
+  let first: Found | undefined
+  for (const byte of firsts) {
+    for (
+      let at = bytes.indexOf(byte, from);
+      at >= 0 && at < (first?.at ?? bytes.length);
+      at = bytes.indexOf(byte, at + 1)
+    ) {
+      const found = look(bytes, at, parts)
+      if (found.length > 0 || found.open) first = found
+    }
+  }
+  return first
 }
 
 function concat(parts: readonly Uint8Array[]): Uint8Array {
@@ -32,36 +63,41 @@ export interface Redactor {
 }
 
 export function createRedactor(secrets: readonly string[]): Redactor {
-  const encoder = new TextEncoder()
-  // Longer ones first: one may be the beginning of another.
-  const parts = secrets.map((secret) => encoder.encode(secret)).sort((a, b) => b.length - a.length)
-  let held: Uint8Array = new Uint8Array()
+  const parts = secrets.map((secret) => encoder.encode(secret))
+  let held: Uint8Array = NOTHING
 
-  function feed(bytes: Uint8Array): Uint8Array {
-    const all = held.length > 0 ? concat([held, bytes]) : bytes
-    held = new Uint8Array()
+  function pass(bytes: Uint8Array, ended: boolean): Uint8Array {
     const out: Uint8Array[] = []
     let done = 0
+    let from = 0
     for (;;) {
-      let next = -1
-      let length = 0
-      for (const part of parts) {
-        const at = find(all, part, done)
-        if (at >= 0 && (next < 0 || at < next)) [next, length] = [at, part.length]
+      const found = find(bytes, from, parts)
+      if (!found) break
+      if (found.open && !ended) {
+        held = bytes.slice(found.at)
+        return concat([...out, bytes.subarray(done, found.at)])
       }
-      if (next < 0) return out.length === 0 && done === 0 ? all : concat([...out, all.subarray(done)])
-      out.push(all.subarray(done, next))
-      if (next + length > all.length) {
-        held = all.slice(next)
-        return concat(out)
+      if (found.length > 0) {
+        out.push(bytes.subarray(done, found.at), MASK)
+        done = found.at + found.length
       }
-      out.push(MASK)
-      done = next + length
+      from = Math.max(done, found.at + 1)
     }
+    return done === 0 ? bytes : concat([...out, bytes.subarray(done)])
   }
-  return { feed, end: () => held }
+
+  return {
+    feed(bytes) {
+      const all = held.length > 0 ? concat([held, bytes]) : bytes
+      held = NOTHING
+      return pass(all, false)
+    },
+    end: () => pass(held, true),
+  }
 }
 
 /** A text without these secrets. */
-export const redactText = (text: string, secrets: readonly string[]): string =>
-  secrets.reduce((result, secret) => result.replaceAll(secret, '[redacted]'), text)
+export function redactText(text: string, secrets: readonly string[]): string {
+  const redactor = createRedactor(secrets)
+  return new TextDecoder().decode(concat([redactor.feed(encoder.encode(text)), redactor.end()]))
+}
