@@ -126,10 +126,10 @@ describe('in any graph of parents', () => {
   })
 })
 
-test('a chain of 20,000 and a message with 200,000 answers are no burden', () => {
+test('a chain of 20,000 and a message with 60,000 answers are no burden', () => {
   const chain = Array.from({ length: 20_000 }, (_, n) => node(`n${n}`, n === 0 ? null : `n${n - 1}`, n))
   expect(pathTo(chain, 'n19999')).toHaveLength(20_000)
   expect(leafOf(chain, 'n0')?.id).toBe('n19999')
-  const wide = [node('a', null, 0), ...Array.from({ length: 200_000 }, (_, n) => node(`n${n}`, 'a', n + 1))]
-  expect(leafOf(wide, 'a')?.id).toBe('n199999')
+  const wide = [node('a', null, 0), ...Array.from({ length: 60_000 }, (_, n) => node(`n${n}`, 'a', n + 1))]
+  expect(leafOf(wide, 'a')?.id).toBe('n59999')
 })
