@@ -1,3 +1,7 @@
+/**
+ * Models behind OpenAI's Chat Completions API, and every server that speaks it.
+ * @module tidemark/openai-chat
+ */
 export { SERVER_QUIRKS } from './adapters/compatible.ts'
 export type { HearLimits } from './adapters/hear.ts'
 export type { ChatAdapterOptions } from './adapters/openai-chat.ts'
