@@ -74,7 +74,12 @@ function Page({ config, router, chatFor }: Props) {
       />
       {narrow && open ? <div className="scrim" onClick={close} aria-hidden="true" /> : null}
       <main inert={narrow && open}>
-        <SessionView chat={chat} session={session} openDrawer={narrow ? () => setOpen(true) : undefined} />
+        <SessionView
+          chat={chat}
+          session={session}
+          standIn={config.standIn}
+          openDrawer={narrow ? () => setOpen(true) : undefined}
+        />
       </main>
     </div>
   )

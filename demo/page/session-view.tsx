@@ -14,6 +14,8 @@ import { Transcript } from './transcript.tsx'
 interface Props {
   chat: Chat
   session: ChatSession
+  /** The local stand-in answers. */
+  standIn: boolean
   /** The drawer with the sessions is shut, and there is a button for it. */
   openDrawer: (() => void) | undefined
 }
@@ -32,7 +34,7 @@ function useEscapeStops(running: boolean, stop: () => void): void {
 }
 
 /** One conversation: its name, what was said, and where one writes. */
-export function SessionView({ chat, session, openDrawer }: Props) {
+export function SessionView({ chat, session, standIn, openDrawer }: Props) {
   const snapshot = useSession(session)
   const line = useLine(snapshot.connection)
   const attempt = useAttempt()
@@ -79,7 +81,7 @@ export function SessionView({ chat, session, openDrawer }: Props) {
         <ConnectionState line={line} />
       </header>
       <Banners chat={chat} line={line} />
-      <Transcript key={session.id} snapshot={snapshot} line={line} ask={actions.send} />
+      <Transcript key={session.id} snapshot={snapshot} line={line} standIn={standIn} ask={actions.send} />
       <Composer key={`${session.id}/composer`} sessionId={session.id} running={running} {...actions} />
     </ConversationContext>
   )

@@ -60,11 +60,12 @@ function Rows({ snapshot, line, messages }: RowsProps) {
 interface TranscriptProps {
   snapshot: SessionSnapshot
   line: Connection
+  standIn: boolean
   ask: (text: string) => void
 }
 
 /** The conversation: what was said, oldest first, with the newest in view. */
-export function Transcript({ snapshot, line, ask }: TranscriptProps) {
+export function Transcript({ snapshot, line, standIn, ask }: TranscriptProps) {
   const { messages } = snapshot
   const newest = messages.findLast((message) => message.role === 'user')
   const oldest = messages[0]
@@ -82,7 +83,9 @@ export function Transcript({ snapshot, line, ask }: TranscriptProps) {
           <div role="log" aria-label="Conversation" aria-live="off" aria-busy={snapshot.status !== 'ready'}>
             <Rows snapshot={snapshot} line={line} messages={messages} />
           </div>
-          {messages.length === 0 && snapshot.status !== 'loading' ? <Welcome ask={ask} /> : null}
+          {messages.length === 0 && snapshot.status !== 'loading' ? (
+            <Welcome standIn={standIn} ask={ask} />
+          ) : null}
         </div>
       </div>
       {atEnd ? null : (

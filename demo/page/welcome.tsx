@@ -1,12 +1,21 @@
-const SUGGESTIONS = [
-  'What is a tidemark?',
-  'Show me a small debounce function in TypeScript',
-  'A table of spring and neap tides, please',
-  'Why is the sea salty?',
-]
+const SUGGESTIONS = {
+  model: [
+    'Why is the sea salty?',
+    'Show me a small debounce function in TypeScript',
+    'A table of spring and neap tides, please',
+    'What can I see at low water?',
+  ],
+  /** What the stand-in has something to say about. */
+  standIn: [
+    'What is a tidemark?',
+    'What happens to an answer when I reload the page?',
+    'What happens when I am offline?',
+    'How do I connect a real model?',
+  ],
+}
 
 /** An empty session: what this is, and somewhere to begin. */
-export function Welcome({ ask }: { ask: (text: string) => void }) {
+export function Welcome({ standIn, ask }: { standIn: boolean; ask: (text: string) => void }) {
   return (
     <section className="welcome" aria-labelledby="welcome-title">
       <div className="waves" aria-hidden="true">
@@ -20,7 +29,7 @@ export function Welcome({ ask }: { ask: (text: string) => void }) {
         tabs and lost connections.
       </p>
       <ul>
-        {SUGGESTIONS.map((text) => (
+        {SUGGESTIONS[standIn ? 'standIn' : 'model'].map((text) => (
           <li key={text}>
             <button type="button" className="suggestion" onClick={() => ask(text)}>
               {text}

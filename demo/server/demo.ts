@@ -47,6 +47,8 @@ async function createApp(options: DemoOptions, upstream: Upstream) {
     model: openaiChat(model, { baseURL, ...(apiKey && { apiKey }) }),
     system: SYSTEM,
     basePath: '/api',
+    // How long the answers of a killed process may look alive.
+    lease: 5000,
     onError: (error) => console.error(error),
   })
   await chat.start()

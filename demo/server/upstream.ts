@@ -1,4 +1,4 @@
-import type { StandInOptions } from '../stand-in.ts'
+import { createStandIn, type StandInOptions } from '../stand-in.ts'
 import { listen } from './listen.ts'
 
 /** The server that answers in the end: a provider, a local one such as Ollama, or the stand-in. */
@@ -31,8 +31,6 @@ export function configuredUpstream(env: Settings): Upstream | undefined {
 
 /** The stand-in on a port of its own: to the proxy and the server it is one more provider on the network. */
 async function standIn(options: StandInOptions): Promise<Upstream> {
-  // Only where it answers.
-  const { createStandIn } = await import('../stand-in.ts')
   const { port, close } = await listen(createStandIn(options), { port: 0 })
   return {
     baseURL: `http://127.0.0.1:${port}/v1`,

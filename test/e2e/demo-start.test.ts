@@ -1,0 +1,81 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Browser } from 'playwright-core'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { launchBrowser } from '../support/browser.ts'
+import { messages, untilAnswer, write } from './demo-page.ts'
+
+const script = fileURLToPath(new URL('../../scripts/start.mjs', import.meta.url))
+
+let folder: string
+let browser: Browser
+const running = new Set<ChildProcess>()
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'tidemark-start-'))
+  browser = await launchBrowser()
+})
+
+afterEach(async () => {
+  await browser.close()
+  for (const child of running) child.kill('SIGKILL')
+  running.clear()
+  await rm(folder, { recursive: true, force: true })
+})
+
+/** `npm start` as a process of its own; resolves when it has said where it is. */
+async function start(port: string) {
+  const { OPENAI_BASE_URL: _, OPENAI_API_KEY: __, OPENAI_MODEL: ___, ...env } = process.env
+  const child = spawn(process.execPath, [script], {
+    env: { ...env, NODE_ENV: '', PORT: port, TIDEMARK_DB: join(folder, 'demo.db') },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  running.add(child)
+  let said = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    said += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said += text
+  })
+  await expect.poll(() => said, { timeout: 30_000 }).toContain('\n')
+  const url = said.trim()
+  const end = async (signal: NodeJS.Signals) => {
+    child.kill(signal)
+    const [code] = await once(child, 'exit')
+    running.delete(child)
+    return code
+  }
+  return { url, port: new URL(url).port, said: () => said, end }
+}
+
+test('npm start says one thing, where it is, and leaves when it is asked to', async () => {
+  const { url, said, end } = await start('0')
+  expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
+  expect(await (await fetch(`${url}/config.json`)).json()).toEqual({ model: 'stand-in', standIn: true })
+  expect(await end('SIGTERM')).toBe(0)
+  expect(said()).toBe(`${url}\n`)
+})
+
+test('a server killed in the middle of an answer comes back, and the page says how far it got', async () => {
+  const first = await start('0')
+  const page = await browser.newPage()
+  await page.goto(first.url)
+  await write(page, 'What is a tidemark?')
+  await untilAnswer(page, 'streaming', 'On a beach')
+  await first.end('SIGKILL')
+  await page.getByText('Reconnecting').waitFor()
+  const second = await start(first.port)
+  expect(second.port).toBe(first.port)
+  await untilAnswer(page, 'interrupted', 'On a beach')
+  expect(await messages(page).count()).toBe(2)
+  await page.getByRole('button', { name: 'Ask again' }).click()
+  await untilAnswer(page, 'streaming', 'On a beach')
+  await page.getByRole('button', { name: 'Stop' }).click()
+  await untilAnswer(page, 'interrupted')
+  expect(await second.end('SIGINT')).toBe(0)
+})
