@@ -4,7 +4,7 @@ import { textOf } from '../../src/message/text.ts'
 import type { Envelope } from '../../src/protocol/events.ts'
 import { reduceAll } from '../../src/protocol/reduce.ts'
 import { messageOf, newTrace } from '../../src/protocol/state.ts'
-import { empty, fold, foldOneByOne, foldSteps } from './fold.ts'
+import { empty, expectSame, fold, foldOneByOne, foldSteps } from './fold.ts'
 import { histories, numbered, unnumbered } from './history.ts'
 import { delta, numberedFrom, plain, started } from './rows.ts'
 
@@ -30,7 +30,7 @@ describe.each(tellings)('a burst of events %s', (_, tell) => {
   test('folds at once to what it folds to one by one', () => {
     fc.assert(
       fc.property(streams, (history) => {
-        expect(fold(tell(history))).toEqual(foldOneByOne(tell(history)))
+        expectSame(fold(tell(history)), foldOneByOne(tell(history)))
       }),
     )
   })
@@ -41,7 +41,7 @@ describe.each(tellings)('a burst of events %s', (_, tell) => {
         const envelopes = tell(history)
         const state = fold(envelopes.slice(0, known % (envelopes.length + 1)))
         const burst = envelopes.slice(from % envelopes.length).toSpliced(lost % envelopes.length, 1)
-        expect(reduceAll(state, burst)).toEqual(foldOneByOne(burst, state))
+        expectSame(reduceAll(state, burst), foldOneByOne(burst, state))
       }),
     )
   })
@@ -54,9 +54,9 @@ describe.each(tellings)('a burst of events %s', (_, tell) => {
         const single = newTrace()
         let other = empty
         for (const envelope of tell(history)) other = reduceAll(other, [envelope], 0, single)
-        expect(other).toEqual(state)
-        expect([trace.changed, trace.removed]).toEqual([single.changed, single.removed])
-        expect(joined(trace.pieces)).toEqual(joined(single.pieces))
+        expectSame(other, state)
+        expectSame([trace.changed, trace.removed], [single.changed, single.removed])
+        expectSame(joined(trace.pieces), joined(single.pieces))
       }),
     )
   })

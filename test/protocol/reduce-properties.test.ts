@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { isSettled } from '../../src/message/schema.ts'
 import { reduce } from '../../src/protocol/reduce.ts'
 import { type Missing, messageOf } from '../../src/protocol/state.ts'
-import { deepFreeze, empty, fold, foldSteps, shown, visible } from './fold.ts'
+import { deepFreeze, empty, expectSame, fold, foldSteps, shown, visible } from './fold.ts'
 import { histories, numbered } from './history.ts'
 import { grown } from './server-model.ts'
 
@@ -16,9 +16,10 @@ describe('a numbered history', () => {
         const states = foldSteps(numbered(events))
         for (const { n, page, runs } of moments) {
           const state = states[n] ?? empty
-          expect(visible(state)).toEqual(shown(page))
-          expect([...state.runs]).toEqual(runs)
-          expect([...state.tombstones].toSorted()).toEqual(
+          expectSame(visible(state), shown(page))
+          expectSame([...state.runs], runs)
+          expectSame(
+            [...state.tombstones].toSorted(),
             page.deleted?.map(({ id, rev }) => [id, rev]).toSorted(),
           )
           expect(state.rev).toBe(page.rev)
@@ -34,7 +35,7 @@ describe('a numbered history', () => {
         const envelopes = numbered(events)
         const once = fold(envelopes)
         expect(fold(envelopes, once)).toBe(once)
-        expect(fold(envelopes.flatMap((envelope) => [envelope, envelope]))).toEqual(once)
+        expectSame(fold(envelopes.flatMap((envelope) => [envelope, envelope])), once)
       }),
     )
   })
@@ -45,7 +46,7 @@ describe('a numbered history', () => {
         const envelopes = numbered(events)
         const end = cut % (envelopes.length + 1)
         const start = back % (end + 1)
-        expect(fold(envelopes.slice(start), fold(envelopes.slice(0, end)))).toEqual(fold(envelopes))
+        expectSame(fold(envelopes.slice(start), fold(envelopes.slice(0, end))), fold(envelopes))
       }),
     )
   })
@@ -72,9 +73,9 @@ describe('a numbered history', () => {
         for (const jump of order) {
           const envelope = envelopes[Math.max(0, (state.cursor?.n ?? 0) + jump)]
           if (envelope) state = reduce(state, envelope)
-          expect(visible(state)).toEqual(visible(prefixes[state.cursor?.n ?? 0] ?? empty))
+          expectSame(visible(state), visible(prefixes[state.cursor?.n ?? 0] ?? empty))
         }
-        expect(fold(envelopes, state)).toEqual(fold(envelopes))
+        expectSame(fold(envelopes, state), fold(envelopes))
       }),
     )
   })
@@ -87,8 +88,8 @@ describe('a numbered history', () => {
         const state = fold(envelopes.toSpliced(lost, 1))
         const missing: Missing | null =
           lost === envelopes.length - 1 ? null : { from: lost + 1, to: lost + 1, reason: 'hole' }
-        expect(state).toEqual({ ...fold(envelopes.slice(0, lost)), missing })
-        expect(fold(envelopes.slice(lost), state)).toEqual(fold(envelopes))
+        expectSame(state, { ...fold(envelopes.slice(0, lost)), missing })
+        expectSame(fold(envelopes.slice(lost), state), fold(envelopes))
       }),
     )
   })
@@ -133,7 +134,7 @@ describe('a numbered history', () => {
       fc.property(histories(), ({ events }) => {
         let state = deepFreeze(empty)
         for (const envelope of deepFreeze(numbered(events))) state = deepFreeze(reduce(state, envelope))
-        expect(state).toEqual(fold(numbered(events)))
+        expectSame(state, fold(numbered(events)))
       }),
     )
   })

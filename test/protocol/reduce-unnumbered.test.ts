@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { ChatEvent } from '../../src/protocol/events.ts'
 import { reduce } from '../../src/protocol/reduce.ts'
 import { messageOf, type SessionState } from '../../src/protocol/state.ts'
-import { deepFreeze, empty, fold, foldSteps, shown, visible } from './fold.ts'
+import { deepFreeze, empty, expectSame, fold, foldSteps, shown, visible } from './fold.ts'
 import { histories, numbered, unnumbered, withoutResume } from './history.ts'
 import { grown } from './server-model.ts'
 
@@ -30,7 +30,7 @@ describe('a history without numbers', () => {
         const states = foldSteps(unnumbered(events))
         for (const { n, page } of moments) {
           const state = states[n] ?? empty
-          expect(visible(state)).toEqual(shown(page))
+          expectSame(visible(state), shown(page))
           expect(state).toMatchObject({ cursor: null, rev: 0, missing: null })
         }
       }),
@@ -42,8 +42,8 @@ describe('a history without numbers', () => {
       fc.property(told, ({ events }) => {
         const envelopes = unnumbered(events)
         const once = fold(envelopes)
-        expect(fold(envelopes, once)).toEqual(once)
-        expect(fold(envelopes.flatMap((envelope) => [envelope, envelope]))).toEqual(once)
+        expectSame(fold(envelopes, once), once)
+        expectSame(fold(envelopes.flatMap((envelope) => [envelope, envelope])), once)
       }),
     )
   })
@@ -54,7 +54,7 @@ describe('a history without numbers', () => {
         const envelopes = unnumbered(events)
         const end = cut % (envelopes.length + 1)
         const start = back % (end + 1)
-        expect(fold(envelopes.slice(start), fold(envelopes.slice(0, end)))).toEqual(fold(envelopes))
+        expectSame(fold(envelopes.slice(start), fold(envelopes.slice(0, end))), fold(envelopes))
       }),
     )
   })
@@ -75,7 +75,7 @@ describe('a history without numbers', () => {
       fc.property(told, ({ events }) => {
         let state = deepFreeze(empty)
         for (const envelope of deepFreeze(unnumbered(events))) state = deepFreeze(reduce(state, envelope))
-        expect(state).toEqual(fold(unnumbered(events)))
+        expectSame(state, fold(unnumbered(events)))
       }),
     )
   })
@@ -96,7 +96,7 @@ describe('a history without numbers', () => {
         for (const [n, state] of states.entries()) expect(isBeginning(state, wholes[n] ?? state)).toBe(true)
         const next = after.find((event) => 'id' in event && event.id === id)
         if (next?.type === 'message.delta' && next.index === index)
-          expect(states.at(-1)?.missing).toEqual({ reason: 'offset' })
+          expectSame(states.at(-1)?.missing, { reason: 'offset' })
       }),
     )
   })
@@ -113,7 +113,7 @@ describe('a history without numbers', () => {
           state = reduce(state, envelope)
         }
         state = fold(feeds.flat(), state)
-        expect(visible(state)).toEqual(visible(fold(unnumbered(events))))
+        expectSame(visible(state), visible(fold(unnumbered(events))))
         expect(state).toMatchObject({ cursor: { n: events.length }, missing: null, offsetsIgnored: false })
       }),
     )

@@ -4,7 +4,7 @@ import type { Message } from '../../src/message/schema.ts'
 import { type MessagePage, parseEventId } from '../../src/protocol/events.ts'
 import { mergePage } from '../../src/protocol/reduce.ts'
 import { newTrace, type SessionState } from '../../src/protocol/state.ts'
-import { deepFreeze, empty, fold, knowledge, visible } from './fold.ts'
+import { deepFreeze, empty, expectSame, fold, knowledge, visible } from './fold.ts'
 import { type History, histories, type Moment, numbered, tagOf } from './history.ts'
 
 const nat = fc.nat(10_000)
@@ -48,9 +48,9 @@ describe('a snapshot', () => {
         const from = cursor % (n + 1)
         const before = fold(envelopes.slice(0, known % (envelopes.length + 1)))
         const state = take(before, page, from === 0 ? null : `${from}.${tagOf(from)}`)
-        expect(knowledge(fold(envelopes.slice(from), state))).toEqual(knowledge(fold(envelopes)))
+        expectSame(knowledge(fold(envelopes.slice(from), state)), knowledge(fold(envelopes)))
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     )
   })
 
@@ -60,7 +60,7 @@ describe('a snapshot', () => {
         const envelopes = numbered(history.events)
         const { n, page } = momentOf(history, asked)
         const torn = fold(envelopes.toSpliced(lost % envelopes.length, 1))
-        expect(knowledge(fold(envelopes.slice(n), take(torn, page)))).toEqual(knowledge(fold(envelopes)))
+        expectSame(knowledge(fold(envelopes.slice(n), take(torn, page))), knowledge(fold(envelopes)))
       }),
     )
   })
@@ -74,7 +74,7 @@ describe('a snapshot', () => {
         const moment = older[asked % older.length]
         const trace = newTrace()
         if (moment) expect(mergePage(state, moment.page, trace)).toBe(state)
-        expect(trace).toEqual(newTrace())
+        expectSame(trace, newTrace())
       }),
     )
   })
@@ -97,7 +97,7 @@ describe('a snapshot', () => {
         const { page } = momentOf(history, asked)
         const merged = cut(page, how).reduce((folded, part) => mergePage(folded, part), state)
         const empties = page.messages.length === 0 ? mergePage(state, page) : merged
-        expect(visible(empties)).toEqual(visible(mergePage(state, page)))
+        expectSame(visible(empties), visible(mergePage(state, page)))
       }),
     )
   })
@@ -108,7 +108,7 @@ describe('a snapshot', () => {
         const a = momentOf(history, one).page
         const b = momentOf(history, other).page
         const ab = knowledge(mergePage(mergePage(empty, a), b))
-        expect(knowledge(mergePage(mergePage(empty, b), a))).toEqual(ab)
+        expectSame(knowledge(mergePage(mergePage(empty, b), a)), ab)
         const newer = (a.rev ?? 0) > (b.rev ?? 0) ? a : b
         if (a.rev !== b.rev) expect(ab).toEqual(knowledge(mergePage(empty, newer)))
       }),
@@ -121,7 +121,7 @@ describe('a snapshot', () => {
         const state = fold(numbered(history.events).slice(0, known % (history.events.length + 1)))
         const { page } = momentOf(history, asked)
         const free = mergePage(state, page)
-        expect(mergePage(deepFreeze(state), deepFreeze(structuredClone(page)))).toEqual(free)
+        expectSame(mergePage(deepFreeze(state), deepFreeze(structuredClone(page))), free)
       }),
     )
   })

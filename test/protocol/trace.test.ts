@@ -4,7 +4,7 @@ import type { Message } from '../../src/message/schema.ts'
 import { withText } from '../../src/protocol/delta.ts'
 import { mergePage, reduceAll } from '../../src/protocol/reduce.ts'
 import { messageOf, messagesOf, newTrace, type SessionState, type Trace } from '../../src/protocol/state.ts'
-import { empty, fold } from './fold.ts'
+import { empty, expectSame, fold } from './fold.ts'
 import { histories, numbered } from './history.ts'
 import { assistant, created, numberedFrom, plain, user } from './rows.ts'
 import { grown } from './server-model.ts'
@@ -52,7 +52,7 @@ describe('what a fold says it did', () => {
             const trace = newTrace()
             state = reduceAll(state, envelopes.slice(from, from + size), 0, trace)
             follow(shadow, state, trace)
-            expect(shadow).toEqual(copyOf(state))
+            expectSame(shadow, copyOf(state))
             from += size
           }
         },
@@ -69,7 +69,7 @@ describe('what a fold says it did', () => {
         const shadow = copyOf(state)
         const trace = newTrace()
         follow(shadow, mergePage(state, moment.page, trace), trace)
-        expect(shadow).toEqual(copyOf(mergePage(state, moment.page)))
+        expectSame(shadow, copyOf(mergePage(state, moment.page)))
       }),
     )
   })
