@@ -103,7 +103,8 @@ export function createTransact(
     } catch (thrown) {
       if (running) abort(running)
       if (running && hung) connection.drop()
-      throw storageError(thrown)
+      // What aborted the transaction says more than what failed because of that.
+      throw storageError(running?.error ?? thrown)
     } finally {
       clock.abort()
     }

@@ -4,8 +4,8 @@ import { TidemarkError } from '../lib/errors.ts'
 type Watch<T extends Guard['type']> = (guard: Extract<Guard, { type: T }>) => {
   table: 'sessions' | 'messages' | 'outbox'
   id: string
-  /** Where in the row the guarded value stands; none: the row itself. */
-  path: readonly string[]
+  /** Where in the row the guarded value stands; empty: the row itself. */
+  path: string
   expected: unknown
 }
 
@@ -13,23 +13,23 @@ const WATCHES: { readonly [T in Guard['type']]: Watch<T> } = {
   rev: ({ messageId, rev }) => ({
     table: 'messages',
     id: messageId,
-    path: ['message', 'rev'],
+    path: 'message.rev',
     // A message without a revision and no message at all are the same to this guard.
     expected: rev ?? undefined,
   }),
-  claim: ({ outboxId, claim }) => ({ table: 'outbox', id: outboxId, path: ['claim'], expected: claim }),
-  epoch: ({ sessionId, epoch }) => ({ table: 'sessions', id: sessionId, path: ['epoch'], expected: epoch }),
-  absent: ({ table, id }) => ({ table, id, path: [], expected: undefined }),
+  claim: ({ outboxId, claim }) => ({ table: 'outbox', id: outboxId, path: 'claim', expected: claim }),
+  epoch: ({ sessionId, epoch }) => ({ table: 'sessions', id: sessionId, path: 'epoch', expected: epoch }),
+  absent: ({ table, id }) => ({ table, id, path: '', expected: undefined }),
 }
 
 /** What a guard looks at, and what it wants to find there. */
 export const watched = <T extends Guard['type']>(guard: Extract<Guard, { type: T }>): ReturnType<Watch<T>> =>
   (WATCHES[guard.type] as Watch<T>)(guard)
 
-/** A value inside an untrusted one; undefined where the way there is broken. */
-export function valueAt(value: unknown, path: readonly string[]): unknown {
+/** The value at a dotted path inside an untrusted one; undefined where the way there is broken. */
+export function valueAt(value: unknown, path: string): unknown {
   let found = value
-  for (const key of path) {
+  for (const key of path ? path.split('.') : []) {
     if (typeof found !== 'object' || found === null || !Object.hasOwn(found, key)) return undefined
     found = Reflect.get(found, key)
   }
@@ -41,7 +41,6 @@ export function checkGuard(guard: Guard, row: unknown): void {
   const { table, id, path, expected } = watched(guard)
   const found = valueAt(row, path)
   if (found === expected) return
-  const field = path.at(-1)
-  const asked = field ? `${field} ${expected ?? 'none'}, found ${found ?? 'none'}` : 'no such row, found one'
+  const asked = path ? `${path} ${expected ?? 'none'}, found ${found ?? 'none'}` : 'no such row, found one'
   throw new TidemarkError('conflict', `Guard "${guard.type}" on ${table} "${id}" failed: expected ${asked}`)
 }

@@ -2,7 +2,9 @@ import { foldRow } from '../chat/journal.ts'
 import type {
   Change,
   ChatStorage,
+  Guard,
   JournalEntry,
+  MessageWindow,
   OutboxRow,
   StoredMessage,
   StoredRecord,
@@ -79,7 +81,19 @@ function newest(rows: readonly StoredMessage[], limit: number): StoredMessage[] 
   return rows.slice(from)
 }
 
-function windowOf(tables: Tables, sessionId: string, before: number, limit: number) {
+const recent = ({ sessions }: Tables): StoredSession[] => [...sessions.values()].sort(byRecency)
+
+function sessionsAfter(
+  tables: Tables,
+  after: { updatedAt: number; id: string } | undefined,
+): StoredSession[] {
+  if (!after) return recent(tables)
+  const isOlder = ({ session: { updatedAt, id } }: StoredSession) =>
+    updatedAt < after.updatedAt || (updatedAt === after.updatedAt && id < after.id)
+  return recent(tables).filter(isOlder)
+}
+
+function windowOf(tables: Tables, sessionId: string, before: number, limit: number): MessageWindow {
   const stored = [...tables.messages.values()]
     .filter(({ message, position }) => message.sessionId === sessionId && position < before)
     .sort((a, b) => compare(a.position, b.position) || compare(a.message.id, b.message.id))
@@ -90,6 +104,26 @@ function windowOf(tables: Tables, sessionId: string, before: number, limit: numb
     hasOlder: rows.length < stored.length,
     outbox: [...tables.outbox.values()].filter((row) => row.sessionId === sessionId).sort(byPlace),
   }
+}
+
+const messagesOf = (tables: Tables, ids: readonly string[]): StoredMessage[] =>
+  [...new Set(ids)].flatMap((id) => {
+    const row = tables.messages.get(id)
+    return row ? [folded(tables, row)] : []
+  })
+
+const recordsOf = ({ records }: Tables, kind: string, sessionId: string | undefined): StoredRecord[] =>
+  [...records.values()]
+    .filter((record) => record.kind === kind && (sessionId === undefined || record.sessionId === sessionId))
+    .sort((a, b) => compare(a.key, b.key))
+
+function write(tables: Tables, changes: readonly Change[], guards: readonly Guard[]): void {
+  const copies = structuredClone(changes)
+  for (const guard of guards) {
+    const { table, id } = watched(guard)
+    checkGuard(guard, tables[table].get(id))
+  }
+  for (const change of copies) apply(tables, change)
 }
 
 /**
@@ -116,48 +150,19 @@ export function memoryStorage(): ChatStorage {
     }
   }
 
-  const recent = () => [...tables.sessions.values()].sort(byRecency)
-
   return {
     durable: false,
     start: ({ sessions }) =>
       step(() => ({
-        sessions: recent().slice(0, sessions),
+        sessions: recent(tables).slice(0, sessions),
         outbox: [...tables.outbox.values()].sort(byPlace),
       })),
-    sessions: ({ after, limit }) =>
-      step(() => {
-        const { updatedAt, id } = after ?? { updatedAt: Number.POSITIVE_INFINITY, id: '' }
-        const isOlder = ({ session }: StoredSession) =>
-          session.updatedAt < updatedAt || (session.updatedAt === updatedAt && session.id < id)
-        return recent().filter(isOlder).slice(0, limit)
-      }),
+    sessions: ({ after, limit }) => step(() => sessionsAfter(tables, after).slice(0, limit)),
     window: (sessionId, { before = Number.POSITIVE_INFINITY, limit }) =>
       step(() => windowOf(tables, sessionId, before, limit)),
-    messages: (ids) =>
-      step(() =>
-        [...new Set(ids)].flatMap((id) => {
-          const row = tables.messages.get(id)
-          return row ? [folded(tables, row)] : []
-        }),
-      ),
-    records: (kind, { sessionId } = {}) =>
-      step(() =>
-        [...tables.records.values()]
-          .filter(
-            (record) => record.kind === kind && (sessionId === undefined || record.sessionId === sessionId),
-          )
-          .sort((a, b) => compare(a.key, b.key)),
-      ),
-    commit: (changes, { guards = [] } = {}) =>
-      step(() => {
-        const copies = structuredClone(changes)
-        for (const guard of guards) {
-          const { table, id } = watched(guard)
-          checkGuard(guard, tables[table].get(id))
-        }
-        for (const change of copies) apply(tables, change)
-      }),
+    messages: (ids) => step(() => messagesOf(tables, ids)),
+    records: (kind, { sessionId } = {}) => step(() => recordsOf(tables, kind, sessionId)),
+    commit: (changes, { guards = [] } = {}) => step(() => write(tables, changes, guards)),
     close: async () => {
       closed = true
     },

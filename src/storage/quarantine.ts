@@ -1,24 +1,16 @@
 import type { StoredRecord } from '../chat/ports.ts'
-import type { Table, Transact } from './database.ts'
+import type { Transact } from './database.ts'
 import { valueAt } from './guards.ts'
 import type { Unreadable } from './read.ts'
 
-/** Where a row names its key and its session. */
-const PLACES: { readonly [T in Table]: { key: readonly string[]; session: string } } = {
-  sessions: { key: ['session.id'], session: 'session.id' },
-  messages: { key: ['message.id'], session: 'message.sessionId' },
-  journal: { key: ['messageId', 'index', 'offset'], session: 'sessionId' },
-  outbox: { key: ['id'], session: 'sessionId' },
-  records: { key: ['kind', 'key'], session: 'sessionId' },
-}
+/** Where rows name their session. */
+const SESSION = ['sessionId', 'message.sessionId', 'session.id']
 
-function copyOf({ table, row, path }: Unreadable): StoredRecord {
-  const { key, session } = PLACES[table]
-  const at = (place: string) => valueAt(row, place.split('.'))
-  const sessionId = at(session)
+function copyOf({ table, key, row, path }: Unreadable): StoredRecord {
+  const sessionId = SESSION.map((place) => valueAt(row, place)).find((id) => typeof id === 'string')
   return {
     kind: 'quarantine',
-    key: JSON.stringify([table, ...key.map(at)]),
+    key: JSON.stringify([table, ...key]),
     sessionId: typeof sessionId === 'string' ? sessionId : null,
     value: { table, row, path },
   }

@@ -3,11 +3,14 @@ import type { MessageWindow, OutboxRow, StoredMessage, StoredRecord, StoredSessi
 import { ROWS, type Rows } from '../chat/rows.ts'
 import { isSettled } from '../message/schema.ts'
 import { answer, type Table } from './database.ts'
+import { valueAt } from './guards.ts'
 import { INDEX, under } from './schema.ts'
 
 /** A stored row that its schema refuses. */
 export interface Unreadable {
   table: Table
+  /** Its primary key: one value, or several. */
+  key: unknown[]
   row: unknown
   /** Where it is not as it should be. */
   path: string
@@ -20,13 +23,16 @@ export interface Reading {
 }
 
 /** Rows as the schema reads them; what it refuses is left out and noted. Rows may be of another version, or damaged. */
-function parse<T extends Table>({ unreadable }: Reading, table: T, rows: readonly unknown[]): Rows[T][] {
+function parse<T extends Table>({ tx, unreadable }: Reading, table: T, rows: readonly unknown[]): Rows[T][] {
   const read: Rows[T][] = []
   for (const row of rows) {
     if (row === undefined) continue
     const result = ROWS[table].safeParse(row)
     if (result.success) read.push(result.data)
-    else unreadable.push({ table, row, path: result.error.issues[0]?.path.join('.') ?? '' })
+    else {
+      const key = [tx.objectStore(table).keyPath].flat().map((path) => valueAt(row, path ?? ''))
+      unreadable.push({ table, key, row, path: result.error.issues[0]?.path.join('.') ?? '' })
+    }
   }
   return read
 }

@@ -11,11 +11,37 @@ interface Batch {
   journaled: Set<unknown> | undefined
 }
 
+/** What a change does to the first of its tables, and which journal goes with it. */
 interface Write<C extends Change> {
-  tables: readonly Table[]
-  /** Issues its requests in order; a promise where it has to read first. */
-  apply(batch: Batch, change: C): void | Promise<void>
+  tables: readonly [Table, ...Table[]]
+  put?(change: C): unknown
+  delete?(change: C): IDBValidKey
+  /** The message that has a journal from now on. */
+  opens?(change: C): string
+  /** The message whose journal is dropped. */
+  settles?(change: C): string
+  /** What takes reading first. */
+  run?(batch: Batch, change: C): Promise<void>
 }
+
+const WRITES: { readonly [T in Change['type']]: Write<Extract<Change, { type: T }>> } = {
+  session: { tables: ['sessions'], put: ({ row }) => row },
+  deleteSession: {
+    tables: ['sessions', 'messages', 'journal', 'records'],
+    delete: ({ id }) => id,
+    run: (batch, { id }) => deleteContents(batch, id),
+  },
+  message: { tables: ['messages', 'journal'], put: ({ row }) => row, settles: ({ row }) => row.message.id },
+  deleteMessage: { tables: ['messages', 'journal'], delete: ({ id }) => id, settles: ({ id }) => id },
+  journal: { tables: ['journal'], put: ({ entry }) => entry, opens: ({ entry }) => entry.messageId },
+  outbox: { tables: ['outbox'], put: ({ row }) => row },
+  deleteOutbox: { tables: ['outbox'], delete: ({ id }) => id },
+  record: { tables: ['records'], put: ({ record }) => record },
+  deleteRecord: { tables: ['records'], delete: ({ kind, key }) => [kind, key] },
+}
+
+const writeOf = <T extends Change['type']>(change: Extract<Change, { type: T }>) =>
+  WRITES[change.type] as Write<Extract<Change, { type: T }>>
 
 function dropJournal({ tx, journaled }: Batch, messageId: IDBValidKey): void {
   if (!journaled || journaled.has(messageId)) tx.objectStore('journal').delete(under(messageId))
@@ -24,15 +50,15 @@ function dropJournal({ tx, journaled }: Batch, messageId: IDBValidKey): void {
 /** So many requests are sent at once before one is waited for. */
 const STRIDE = 500
 
-async function deleteSession(batch: Batch, id: string): Promise<void> {
+/** The messages and records of a session, and the journals of the former. */
+async function deleteContents(batch: Batch, sessionId: string): Promise<void> {
   const { tx, alive } = batch
   const messages = tx.objectStore('messages')
   const records = tx.objectStore('records')
   const [messageIds, recordKeys] = await Promise.all([
-    answer(messages.index(INDEX.messagesByPosition).getAllKeys(under(id))),
-    answer(records.index(INDEX.recordsBySession).getAllKeys(under(id))),
+    answer(messages.index(INDEX.messagesByPosition).getAllKeys(under(sessionId))),
+    answer(records.index(INDEX.recordsBySession).getAllKeys(under(sessionId))),
   ])
-  tx.objectStore('sessions').delete(id)
   for (const key of recordKeys) records.delete(key)
   for (const [i, messageId] of messageIds.entries()) {
     dropJournal(batch, messageId)
@@ -43,49 +69,18 @@ async function deleteSession(batch: Batch, id: string): Promise<void> {
   }
 }
 
-const WRITES: { readonly [T in Change['type']]: Write<Extract<Change, { type: T }>> } = {
-  session: { tables: ['sessions'], apply: ({ tx }, { row }) => void tx.objectStore('sessions').put(row) },
-  deleteSession: {
-    tables: ['sessions', 'messages', 'journal', 'records'],
-    apply: (batch, { id }) => deleteSession(batch, id),
-  },
-  message: {
-    tables: ['messages', 'journal'],
-    apply(batch, { row }) {
-      dropJournal(batch, row.message.id)
-      batch.tx.objectStore('messages').put(row)
-    },
-  },
-  deleteMessage: {
-    tables: ['messages', 'journal'],
-    apply(batch, { id }) {
-      dropJournal(batch, id)
-      batch.tx.objectStore('messages').delete(id)
-    },
-  },
-  journal: {
-    tables: ['journal'],
-    apply({ tx, journaled }, { entry }) {
-      journaled?.add(entry.messageId)
-      tx.objectStore('journal').put(entry)
-    },
-  },
-  outbox: { tables: ['outbox'], apply: ({ tx }, { row }) => void tx.objectStore('outbox').put(row) },
-  deleteOutbox: {
-    tables: ['outbox'],
-    apply: ({ tx }, { id }) => void tx.objectStore('outbox').delete(id),
-  },
-  record: { tables: ['records'], apply: ({ tx }, { record }) => void tx.objectStore('records').put(record) },
-  deleteRecord: {
-    tables: ['records'],
-    apply: ({ tx }, { kind, key }) => void tx.objectStore('records').delete([kind, key]),
-  },
-}
-
-const apply = <T extends Change['type']>(
+async function apply<T extends Change['type']>(
   batch: Batch,
   change: Extract<Change, { type: T }>,
-): void | Promise<void> => (WRITES[change.type] as Write<Extract<Change, { type: T }>>).apply(batch, change)
+): Promise<void> {
+  const write = writeOf(change)
+  const store = batch.tx.objectStore(write.tables[0])
+  if (write.opens) batch.journaled?.add(write.opens(change))
+  if (write.settles) dropJournal(batch, write.settles(change))
+  if (write.put) store.put(write.put(change))
+  if (write.delete) store.delete(write.delete(change))
+  await write.run?.(batch, change)
+}
 
 /** The tables a batch touches. */
 export const tablesOf = (changes: readonly Change[], guards: readonly Guard[]): Table[] => [
@@ -102,8 +97,8 @@ async function journaledIn(
   tx: IDBTransaction,
   changes: readonly Change[],
 ): Promise<Set<unknown> | undefined> {
-  const drops = changes.filter(({ type }) => type === 'message' || type === 'deleteMessage').length
-  if (drops < MANY && !changes.some(({ type }) => type === 'deleteSession')) return undefined
+  const settling = changes.filter(({ type }) => WRITES[type].settles).length
+  if (settling < MANY && !changes.some(({ type }) => type === 'deleteSession')) return undefined
   const keys = await answer(tx.objectStore('journal').getAllKeys())
   return new Set(keys.map((key) => Array.isArray(key) && key[0]))
 }
@@ -126,8 +121,5 @@ export async function writeBatch(
     }),
   ])
   for (const [i, guard] of guards.entries()) checkGuard(guard, found[i])
-  for (const change of changes) {
-    const reading = apply({ tx, alive, journaled }, change)
-    if (reading) await reading
-  }
+  for (const change of changes) await apply({ tx, alive, journaled }, change)
 }

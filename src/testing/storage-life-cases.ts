@@ -152,7 +152,7 @@ async function raise(storage: ChatStorage, times: number): Promise<number> {
   return lost
 }
 
-const handleCases: readonly StorageCase[] = [
+const sharedCases: readonly StorageCase[] = [
   {
     name: 'a second handle sees what the first has committed, and the first what the second has',
     async run({ storage, reopen }, expect) {
@@ -223,4 +223,4 @@ const handleCases: readonly StorageCase[] = [
   },
 ]
 
-export const lifeCases: readonly StorageCase[] = [...isolationCases, ...valueCases, ...handleCases]
+export const lifeCases: readonly StorageCase[] = [...isolationCases, ...valueCases, ...sharedCases]

@@ -1,4 +1,3 @@
-import { Dexie } from 'dexie'
 import { platformEnv } from '../../src/lib/env.ts'
 import { type DexieStorageOptions, storageOver } from '../../src/storage/dexie.ts'
 import { type SchemaVersion, VERSIONS } from '../../src/storage/schema.ts'
@@ -48,7 +47,8 @@ export async function dexieUnderTest(
     },
     async destroy() {
       for (const close of closers) await close()
-      await Dexie.delete(name)
+      // Waits for what is still running, and says nothing about it.
+      await settled(indexedDB.deleteDatabase(name))
     },
   }
 }
