@@ -1,0 +1,101 @@
+import { isDeepStrictEqual } from 'node:util'
+import fc from 'fast-check'
+import type { Browser, Page } from 'playwright-core'
+import { createProxyHandler } from 'tidemark/server'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { listen } from '../../demo/server/listen.ts'
+import { AssistantMessage } from '../../src/message/schema.ts'
+import { answerBytes, cutAt, type Expected, expectedAnswers, recordedCuts } from '../adapters/fixtures.ts'
+import { outcomeOf, wantedOf } from '../adapters/outcome.ts'
+import { launchBrowser } from '../support/browser.ts'
+import { bundleOf } from './bundle.ts'
+import { startRawUpstream } from './raw-upstream.ts'
+
+/** Recorded answers that do not come out of IndexedDB as expected, each with its reason. */
+const EXCEPTIONS: Readonly<Record<string, string>> = {}
+
+const answers = expectedAnswers('openai-chat')
+const byName = new Map(answers)
+const begun: { close(): unknown }[] = []
+let page: Page
+
+/** Where an answer is cut, by the way it is asked for. */
+function cutsOf(file: string, expected: Expected, way: string, length: number): number[] {
+  if (way === 'recorded') return recordedCuts(file, expected)
+  const cuts = fc.array(fc.nat(length), { minLength: 5, maxLength: 60 })
+  return fc.sample(cuts, { numRuns: 1, seed: length })[0] ?? []
+}
+
+/** The bytes for `<way>:<file>`. */
+function rawAnswer(model: string) {
+  const [way = '', file = ''] = model.split(/:(.*)/s)
+  const expected = byName.get(file)
+  if (!expected) return undefined
+  const bytes = answerBytes(file, expected.framing)
+  return {
+    status: expected.httpStatus,
+    contentType: expected.framing === 'json' ? 'application/json' : 'text/event-stream',
+    pieces: cutAt(bytes, cutsOf(file, expected, way, bytes.length)),
+  }
+}
+
+beforeAll(async () => {
+  const script = await bundleOf('test/e2e/real-input-page.ts')
+  const upstream = await startRawUpstream(rawAnswer)
+  begun.push(upstream)
+  const proxy = createProxyHandler({
+    basePath: '/llm',
+    upstreams: { openai: { baseURL: upstream.url, paths: ['/chat/completions'] } },
+    limits: { requests: { max: 10_000, per: 60_000 } },
+  })
+  const html = '<!doctype html><title>Real input</title><script type="module" src="/page.js"></script>'
+  const server = await listen(
+    (request) => {
+      const { pathname } = new URL(request.url)
+      if (pathname.startsWith('/llm/')) return proxy.fetch(request)
+      const isScript = pathname === '/page.js'
+      const headers = { 'content-type': isScript ? 'text/javascript' : 'text/html' }
+      return new Response(isScript ? script : html, { headers })
+    },
+    { port: 0 },
+  )
+  begun.push(server)
+  const browser: Browser = await launchBrowser()
+  begun.push(browser)
+  page = await browser.newPage()
+  await page.goto(`http://127.0.0.1:${server.port}/`)
+  await page.waitForFunction(() => 'realInput' in window)
+})
+
+afterAll(async () => {
+  for (const part of begun.toReversed()) await part.close()
+})
+
+describe('every recorded answer goes through proxy, adapter and store, and comes out of IndexedDB as expected', () => {
+  test('there are at most five exceptions, and each names an answer', () => {
+    expect(Object.keys(EXCEPTIONS).length).toBeLessThanOrEqual(5)
+    expect(Object.keys(EXCEPTIONS).filter((file) => !byName.has(file))).toEqual([])
+  })
+
+  test.each(['recorded', 'random'])('cut at %s places', { timeout: 180_000 }, async (way) => {
+    const names = answers.map(([file]) => `${way}:${file}`)
+    await page.evaluate((asked) => window.realInput.ask(asked), names)
+    // A fresh page knows only what was written.
+    await page.reload()
+    await page.waitForFunction(() => 'realInput' in window)
+    const stored = await page.evaluate((asked) => window.realInput.stored(asked), names)
+    const wrong: string[] = []
+    for (const [file, expected] of answers) {
+      const message = AssistantMessage.parse(stored[`${way}:${file}`])
+      const status = expected.stopReason === 'error' ? 'failed' : 'completed'
+      const same =
+        message.status === status && isDeepStrictEqual(outcomeOf(message, expected), wantedOf(expected))
+      if (same === file in EXCEPTIONS) {
+        wrong.push(file)
+        expect.soft(outcomeOf(message, expected), file).toEqual(wantedOf(expected))
+        expect.soft(message.status, file).toBe(status)
+      }
+    }
+    expect(wrong).toEqual([])
+  })
+})
