@@ -4,6 +4,7 @@ import { createHold, scriptedModel } from '../../src/testing/scripted-model.ts'
 import {
   createSession,
   eventsOf,
+  eventually,
   failureIn,
   feedUntil,
   pageOf,
@@ -36,7 +37,7 @@ test('cancelling a run keeps what it said, as interrupted, and nothing more of i
   await createSession(ask)
   const stream = await ask('POST', '/sessions/s1/messages', sendBody('m1'), { accept: 'text/event-stream' })
   const live = eventsOf(stream)
-  await expect.poll(async () => (await pageOf(ask)).messages.map(textOf)).toContain('so far')
+  await eventually(async () => (await pageOf(ask)).messages.map(textOf)).toContain('so far')
   const response = await command(ask, { id: 'c1', type: 'cancel', runId: 'run-m1' })
   expect(response.status).toBe(202)
   expect(await response.json()).toMatchObject({ id: 'c1', type: 'cancel', runId: 'run-m1' })
@@ -52,12 +53,10 @@ test('cancelling what has not been committed yet keeps it, too', async () => {
   await createSession(ask)
   const stream = await ask('POST', '/sessions/s1/messages', sendBody('m1'), { accept: 'text/event-stream' })
   await eventsOf(stream, ({ type }) => type === 'message.created')
-  await expect
-    .poll(async () => {
-      await command(ask, { id: 'c1', type: 'cancel', runId: 'run-m1' })
-      return (await pageOf(ask)).messages.at(1)?.status
-    })
-    .toBe('interrupted')
+  await eventually(async () => {
+    await command(ask, { id: 'c1', type: 'cancel', runId: 'run-m1' })
+    return (await pageOf(ask)).messages.at(1)?.status
+  }).toBe('interrupted')
 })
 
 test('a cancelled run that waits never begins, and what waits behind it does', async () => {

@@ -4,7 +4,17 @@ import { serve } from '@hono/node-server'
 import { expect, onTestFinished, test } from 'vitest'
 import type { ChatHandlerOptions } from '../../src/server/chat/options.ts'
 import { createHold, scriptedModel } from '../../src/testing/scripted-model.ts'
-import { createSession, eventsOf, failureIn, pageOf, type Stage, sendBody, stage, typesOf } from './stage.ts'
+import {
+  createSession,
+  eventsOf,
+  eventually,
+  failureIn,
+  pageOf,
+  type Stage,
+  sendBody,
+  stage,
+  typesOf,
+} from './stage.ts'
 
 /** A chat handler behind a real port. */
 async function listen(options: Partial<ChatHandlerOptions> = {}): Promise<Stage & { url: string }> {
@@ -52,13 +62,11 @@ test('over real HTTP a reader that leaves gives its place back', async () => {
   expect((await ask('GET', '/sessions/s1/events')).status).toBe(429)
   await first.body?.cancel()
   controller.abort()
-  await expect
-    .poll(async () => {
-      const next = await ask('GET', '/sessions/s1/events')
-      await next.body?.cancel()
-      return next.status
-    })
-    .toBe(200)
+  await eventually(async () => {
+    const next = await ask('GET', '/sessions/s1/events')
+    await next.body?.cancel()
+    return next.status
+  }).toBe(200)
 })
 
 test('over real HTTP a body that is too large is refused, announced or not', async () => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { createRateLimit } from '../../src/server/http/limits.ts'
 import type { EventLog, EventRow } from '../../src/server/ports.ts'
 import { sqliteStore } from '../../src/server/sqlite/store.ts'
-import { createSession, feedUntil, sendBody, stage, temporaryFolder } from './stage.ts'
+import { createSession, eventually, feedUntil, sendBody, stage, temporaryFolder } from './stage.ts'
 
 /** An event log of its own, as a server for several instances would have; it fails and forgets on demand. */
 function memoryLog() {
@@ -53,7 +53,7 @@ test('what was committed and not published is published by whoever reads', async
   const one = stage({ log: shared.log }, file)
   await createSession(one.ask)
   await one.ask('POST', '/sessions/s1/messages', sendBody('m1'))
-  await expect.poll(() => one.errors.length).toBeGreaterThan(5)
+  await eventually(() => one.errors.length).toBeGreaterThan(5)
   await one.chat.close()
   expect(shared.streams.size).toBe(0)
   shared.faults.append = false

@@ -5,6 +5,7 @@ import { createHold, scriptedModel } from '../../src/testing/scripted-model.ts'
 import {
   createSession,
   eventsOf,
+  eventually,
   failureIn,
   feedUntil,
   pageOf,
@@ -105,7 +106,7 @@ test('an unsettled message is in every page that has passed it, whole as far as 
   // Two more wait behind it, so that it is not the newest.
   await ask('POST', '/sessions/s1/messages', sendBody('m2', 'm1'))
   await ask('POST', '/sessions/s1/messages', sendBody('m3', 'm2'))
-  await expect.poll(async () => JSON.stringify((await pageOf(ask)).messages)).toContain('so far')
+  await eventually(async () => JSON.stringify((await pageOf(ask)).messages)).toContain('so far')
   const all = await pageOf(ask)
   const partial = all.messages.find(({ status }) => status === 'streaming')
   expect(partial).toMatchObject({ content: [{ type: 'text', text: 'so far' }] })

@@ -1,6 +1,8 @@
+import Sqlite from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { platformEnv } from '../../src/lib/env.ts'
 import { TidemarkError } from '../../src/lib/errors.ts'
+import { Message } from '../../src/message/schema.ts'
 import { textOf } from '../../src/message/text.ts'
 import { createChatHandler } from '../../src/server/chat/handler.ts'
 import { sqliteStore } from '../../src/server/sqlite/store.ts'
@@ -9,6 +11,7 @@ import {
   asker,
   createSession,
   eventsOf,
+  eventually,
   failureIn,
   feedUntil,
   pageOf,
@@ -25,19 +28,7 @@ const send = (ask: Stage['ask'], id: string, parentId: string | null = null, hea
 
 /** Waits until the answer has come as far as this. */
 const spoken = (ask: Stage['ask'], text: string) =>
-  expect.poll(async () => (await pageOf(ask)).messages.map(textOf)).toContain(text)
-
-/** A clock that is set by hand; of its waits only the shortest end by themselves. */
-function frozen() {
-  const clock = { now: 1_000 }
-  const sleep = (ms: number, signal?: AbortSignal) =>
-    new Promise<void>((resolve, reject) => {
-      if (ms < 20) platformEnv.sleep(ms, signal).then(resolve, reject)
-      if (signal?.aborted) reject(signal.reason)
-      signal?.addEventListener('abort', () => reject(signal.reason), { once: true })
-    })
-  return { clock, env: { now: () => clock.now, sleep } }
-}
+  eventually(async () => (await pageOf(ask)).messages.map(textOf)).toContain(text)
 
 test('a reader that leaves does not stop the run', async () => {
   const { hold, release } = createHold()
@@ -51,137 +42,6 @@ test('a reader that leaves does not stop the run', async () => {
     status: 'completed',
     content: [{ text: 'one two' }],
   })
-})
-
-test('a run whose producer is gone is interrupted by whichever instance sees it', async () => {
-  const file = `${temporaryFolder()}/chat.db`
-  const dead = frozen()
-  const one = stage({ model: scriptedModel([['so far', { stall: true }]]), env: dead.env, batch: 0 }, file)
-  const alive = frozen()
-  const two = stage({ env: alive.env }, file)
-  await createSession(one.ask)
-  await one.ask('POST', '/sessions/s1/messages', sendBody('m1'))
-  await spoken(two.ask, 'so far')
-  alive.clock.now += 9_999
-  expect((await pageOf(two.ask)).messages[1]).toMatchObject({ status: 'streaming' })
-  alive.clock.now += 2
-  const page = await pageOf(two.ask)
-  expect(page.messages[1]).toMatchObject({ status: 'interrupted', content: [{ text: 'so far' }] })
-  expect(typesOf(await feedUntil(two.ask, 'run-m1')).slice(-2)).toEqual([
-    'message.interrupted',
-    'run.finished',
-  ])
-})
-
-test('a producer that was declared dead and wakes again writes nothing', async () => {
-  const file = `${temporaryFolder()}/chat.db`
-  const { hold, release } = createHold()
-  const dead = frozen()
-  const one = stage(
-    { model: scriptedModel([['so far', { hold }, ', and more'], 'two']), env: dead.env, batch: 0 },
-    file,
-  )
-  const alive = frozen()
-  const two = stage({ env: alive.env, model: scriptedModel(['the next']) }, file)
-  await createSession(one.ask)
-  await send(one.ask, 'm1')
-  await spoken(two.ask, 'so far')
-  alive.clock.now += 20_000
-  await send(two.ask, 'm2', 'm1')
-  await feedUntil(two.ask, 'run-m2')
-  const before = await pageOf(two.ask)
-  release()
-  await one.chat.close()
-  expect(await pageOf(two.ask)).toEqual(before)
-  expect(before.messages.map(({ status }) => status)).toEqual([
-    'completed',
-    'interrupted',
-    'completed',
-    'completed',
-  ])
-  expect(one.errors).toEqual([])
-})
-
-/** A clock that only moves when told, with everything that waits for it. */
-function virtual(now = 1_000) {
-  const clock = { now }
-  const waiting = new Set<{ at: number; wake(): void }>()
-  const sleep = (ms: number, signal?: AbortSignal) =>
-    new Promise<void>((resolve, reject) => {
-      const wake = () => {
-        signal?.removeEventListener('abort', onAbort)
-        resolve()
-      }
-      const sleeper = { at: clock.now + ms, wake }
-      const onAbort = () => {
-        waiting.delete(sleeper)
-        reject(signal?.reason)
-      }
-      if (signal?.aborted) return reject(signal.reason)
-      signal?.addEventListener('abort', onAbort, { once: true })
-      waiting.add(sleeper)
-    })
-  /** Lets time pass, and each waiter do what it waited for in its turn. */
-  async function pass(ms: number): Promise<void> {
-    const end = clock.now + ms
-    for (;;) {
-      const [next] = [...waiting].filter(({ at }) => at <= end).sort((a, b) => a.at - b.at)
-      if (!next) break
-      clock.now = Math.max(clock.now, next.at)
-      waiting.delete(next)
-      next.wake()
-      await new Promise((resolve) => setImmediate(resolve))
-    }
-    clock.now = end
-  }
-  return { env: { now: () => clock.now, sleep }, pass }
-}
-
-test('a quiet run keeps its lease', async () => {
-  const { hold, release } = createHold()
-  const { env, pass } = virtual()
-  const { ask, errors } = stage({ model: scriptedModel([[{ hold }, 'late']]), env })
-  await createSession(ask)
-  await send(ask, 'm1')
-  await pass(600_000)
-  expect(errors).toEqual([])
-  expect((await pageOf(ask)).messages[1]).toMatchObject({ status: 'pending' })
-  release()
-  const events = await feedUntil(ask, 'run-m1')
-  expect(events.at(-1)?.event).toMatchObject({ outcome: 'completed' })
-})
-
-test('at its start an instance ends what a dead one left, and begins what waits', async () => {
-  const file = `${temporaryFolder()}/chat.db`
-  const dead = frozen()
-  const one = stage({ model: scriptedModel([['so far', { stall: true }]]), env: dead.env, batch: 0 }, file)
-  await createSession(one.ask)
-  await send(one.ask, 'm1')
-  await spoken(one.ask, 'so far')
-  await send(one.ask, 'm2', 'm1')
-  const two = stage({ env: { now: () => 100_000 }, model: scriptedModel(['later']) }, file)
-  await two.chat.start()
-  await feedUntil(two.ask, 'run-m2')
-  expect((await pageOf(two.ask)).messages.map(({ status }) => status)).toEqual([
-    'completed',
-    'interrupted',
-    'completed',
-    'completed',
-  ])
-})
-
-test('an instance that lives on notices by itself that another one died', async () => {
-  const file = `${temporaryFolder()}/chat.db`
-  const dead = frozen()
-  const one = stage(
-    { model: scriptedModel([['so far', { stall: true }]]), env: dead.env, batch: 0, lease: 80 },
-    file,
-  )
-  await createSession(one.ask)
-  await send(one.ask, 'm1')
-  const two = stage({ lease: 80, env: { now: () => performance.now() } }, file)
-  const events = await feedUntil(two.ask, 'run-m1')
-  expect(events.at(-1)?.event).toMatchObject({ outcome: 'interrupted' })
 })
 
 test('closing ends feeds, keeps partial answers as interrupted, and refuses what comes later', async () => {
@@ -238,7 +98,7 @@ test('a store that fails ends the run, and the operator hears why', async () => 
   await spoken(ask, 'a')
   broken = true
   release()
-  await expect.poll(() => errors).toContain(full)
+  await eventually(() => errors).toContain(full)
   expect(await failureIn(await ask('PATCH', '/sessions/s1', { title: 'x' }))).toMatchObject({
     status: 507,
     code: 'quota',
@@ -286,4 +146,27 @@ test('work that outlives the answer is handed to the platform', async () => {
   expect((await pageOf(ask)).messages[1]).toMatchObject({ status: 'completed' })
   await chat.close()
   await store.close()
+})
+test('a long answer is written into its row now and then, not with each delta', async () => {
+  const file = `${temporaryFolder()}/chat.db`
+  const { hold, release } = createHold()
+  const text = 'x'.repeat(300)
+  const model = scriptedModel([[text, { hold }]], { chunkSize: 1, pace: () => platformEnv.sleep(0) })
+  const { ask } = stage({ model, batch: 0 }, file)
+  await createSession(ask)
+  await send(ask, 'm1')
+  await spoken(ask, text)
+  const db = new Sqlite(file, { readonly: true })
+  const row = db
+    .prepare<[], { folded: number; data: string }>('select folded, data from messages where unsettled = 1')
+    .get()
+  const deltas = db.prepare('select count(*) from events where message is not null').pluck().get()
+  db.close()
+  const written = Message.parse(JSON.parse(row?.data ?? ''))
+  expect(textOf(written).length).toBeGreaterThan(0)
+  expect(textOf(written).length).toBeLessThan(300)
+  expect(Number(deltas)).toBeGreaterThan(128)
+  release()
+  await feedUntil(ask, 'run-m1')
+  expect((await pageOf(ask)).messages.map(textOf)).toEqual(['say m1', text])
 })

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { onTestFinished } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import * as z from 'zod/mini'
 import { createSseParser, type SseFrame } from '../../src/lib/sse.ts'
 import { Message, Session } from '../../src/message/schema.ts'
@@ -148,3 +148,6 @@ export async function pageOf(ask: Stage['ask'], query = '', sessionId = 's1'): P
 }
 
 export const typesOf = (events: readonly Envelope[]): string[] => events.map(({ event }) => event.type)
+
+/** What is looked at again and again until it is as expected; patient, since machines are busy. */
+export const eventually = <T>(look: () => T) => expect.poll(look, { timeout: 9_000 })

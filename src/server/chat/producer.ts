@@ -15,16 +15,26 @@ export interface LiveRun {
 
 const lost = (): TidemarkError => new TidemarkError('conflict', 'the run was ended by another')
 
-async function appendEvents(ctx: ChatContext, lease: Lease, events: readonly ChatEvent[]): Promise<void> {
+/** Commits of deltas alone after which the message's row is written again. */
+const FOLD_EVERY = 128
+
+async function appendEvents(
+  ctx: ChatContext,
+  lease: Lease,
+  events: readonly ChatEvent[],
+  fold: boolean,
+): Promise<void> {
   const relaxed = events.every(({ type }) => type === 'message.delta')
   const terms = ctx.terms()
   const decide = (view: Parameters<typeof append>[0]) => append(view, lease, events, terms)
-  if ((await write(ctx, lease.scope, needsOf(events), decide, { relaxed })) === 'lost') throw lost()
+  if ((await write(ctx, lease.scope, needsOf(events, fold), decide, { relaxed })) === 'lost') throw lost()
 }
 
 export function openLiveRun(ctx: ChatContext, lease: Lease): LiveRun {
   const { batch = 30 } = ctx.options
-  const commit = (events: readonly ChatEvent[]) => appendEvents(ctx, lease, events)
+  let commits = 0
+  const commit = (events: readonly ChatEvent[]) =>
+    appendEvents(ctx, lease, events, ++commits % FOLD_EVERY === 0)
   return { lease, controller: new AbortController(), log: createBatchedLog({ commit, env: ctx.env, batch }) }
 }
 

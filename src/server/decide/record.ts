@@ -14,6 +14,7 @@ import {
   queueIn,
   runIn,
 } from './draft.ts'
+import { foldDelta } from './fold.ts'
 
 type EventOf<T extends ChatEventType> = Extract<ChatEvent, { type: T }>
 type Recorder<T extends ChatEventType> = (draft: Draft, runId: string, event: EventOf<T>) => void
@@ -34,8 +35,10 @@ const RECORD: { readonly [T in ChatEventType]: Recorder<T> } = {
     putMessage(draft, { ...started, status, rev, updatedAt: draft.terms.now }, runId)
   },
   'message.delta': (draft, runId, event) => {
-    assertOwn(draft, runId, event.id)
+    const row = assertOwn(draft, runId, event.id)
     emit(draft, event)
+    // Kept as an event alone where its row is not at hand: a row that grows is not written again for each delta.
+    if (row) putMessage(draft, foldDelta(row.message, event), runId)
   },
   'message.completed': (draft, runId, { type, message }) =>
     settle(draft, runId, { ...message, status: 'completed' }, type),

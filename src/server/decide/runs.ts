@@ -76,11 +76,14 @@ export type Written = 'written' | 'lost'
 const holds = (view: View, { runId, epoch }: Lease): RunRow | undefined =>
   view.active?.id === runId && view.active.epoch === epoch ? view.active : undefined
 
-/** What `append` has to see to write these events. */
-export function needsOf(events: readonly ChatEvent[]): Needs {
+/**
+ * What `append` has to see to write these events.
+ * @param fold deltas are to be written into the rows, too, so that nobody has to add up too many of them
+ */
+export function needsOf(events: readonly ChatEvent[], fold = false): Needs {
   const messages = new Set<string>()
   for (const event of events) {
-    if (event.type === 'message.started') messages.add(event.id)
+    if (event.type === 'message.started' || (fold && event.type === 'message.delta')) messages.add(event.id)
     else if (event.type === 'message.failed' || event.type === 'message.interrupted') messages.add(event.id)
     else if (event.type === 'message.completed' || event.type === 'message.updated')
       messages.add(event.message.id)

@@ -1,7 +1,6 @@
 import * as z from 'zod/mini'
 import { TidemarkError } from '../../lib/errors.ts'
-import { type AssistantMessage, Id, Message, Session } from '../../message/schema.ts'
-import { applyPiece, decideDelta } from '../../protocol/delta.ts'
+import { Id, Message, Session } from '../../message/schema.ts'
 import { ChatEvent, RunOutcome } from '../../protocol/events.ts'
 import type { EventRow, KeyRow, MessageRow, RunRow, SessionRow } from '../ports.ts'
 import type { Tables } from './tables.ts'
@@ -69,18 +68,3 @@ export const keyRow = (row: Tables['keys']): KeyRow => ({
   runId: row.run,
   event: { n: row.n, tag: row.tag },
 })
-
-/** A message with the deltas added that came after it was written. Events are numbered, so that nothing is missing. */
-export function foldDeltas(message: Message, events: readonly EventRow[]): Message {
-  if (message.role !== 'assistant') return message
-  let folded: AssistantMessage = message
-  for (const { event } of events) {
-    if (event.type !== 'message.delta') continue
-    const decision = decideDelta(folded, event, { proven: true, ignoreOffset: false })
-    if (decision.type === 'append') folded = applyPiece(folded, decision.piece, decision.block)
-    else if (decision.type === 'gap') {
-      throw new TidemarkError('storage', `a delta of message ${message.id} does not fit`)
-    }
-  }
-  return folded
-}

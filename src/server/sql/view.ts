@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import { isSettled, type Message } from '../../message/schema.ts'
+import { foldDelta } from '../decide/fold.ts'
 import type { MessageRow, Needs, Place, RunRow, Scope, View } from '../ports.ts'
-import { eventRow, foldDeltas, keyRow, messageRow, runRow, sessionRow } from './rows.ts'
+import { eventRow, keyRow, messageRow, runRow, sessionRow } from './rows.ts'
 import type { Db, Tables } from './tables.ts'
 
 /** A row's message whole: what was streamed into it since is in the events. */
@@ -16,7 +17,11 @@ export async function wholeMessage(db: Db, row: Tables['messages']): Promise<Mes
     .where('n', '>', row.folded)
     .orderBy('n')
     .execute()
-  return { ...stored, message: foldDeltas(stored.message, deltas.map(eventRow)) }
+  let { message } = stored
+  for (const { event } of deltas.map(eventRow)) {
+    if (event.type === 'message.delta') message = foldDelta(message, event)
+  }
+  return { ...stored, message }
 }
 
 /** A message and all its ancestors, oldest first. */
