@@ -17,7 +17,7 @@ const REQUEST_ID_HEADERS = ['x-request-id', 'request-id', 'apim-request-id']
 /** What `<status> <code> <type>` means; the first row that fits counts. */
 const MEANINGS: readonly (readonly [RegExp, ErrorCode])[] = [
   [/^402|quota|balance|billing/i, 'quota'],
-  [/^429|rate_?limit|too_many|exhausted|throttl/i, 'rate-limit'],
+  [/^429|rate.?limit|too_many|exhausted|throttl/i, 'rate-limit'],
   [/^40[13]|api_key|authent|permission|denied/i, 'auth'],
   [/content_?(filter|policy)|safety/i, 'refusal'],
   [/^4(04|10)|not_?found/i, 'not-found'],

@@ -1,57 +1,13 @@
-import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod/mini'
 import { chatAdapter } from '../../src/adapters/openai-chat.ts'
-import { callsIn, type Heard, hearAll, responseOf, textIn } from './answers.ts'
+import { type Heard, hearAll, responseOf } from './answers.ts'
 import { answerBytes, cutAt, type Expected, expectedAnswers, oneByOne, recordedCuts } from './fixtures.ts'
+import { outcomeOf, wantedOf } from './outcome.ts'
 
 /** Recorded answers that do not come out as expected, each with its reason. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {}
-
-const sha256 = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex')
-const EMPTY = sha256('')
-
-/** An outcome in the words of `expected.json`. Sources and unknown blocks are not in its content. */
-function outcome({ message, error }: Heard, expected: Expected): unknown {
-  const { usage } = message
-  return {
-    model: message.model ?? null,
-    responseId: message.responseId ?? null,
-    blocks: message.content
-      .filter((block) => block.type !== 'source' && block.type !== 'other')
-      .map((block) => [block.type, block.type === 'text' && block.refusal === true]),
-    text: sha256(textIn(message)),
-    thinking: sha256(textIn(message, 'thinking')),
-    toolCalls: callsIn(message).map(({ id, name, ...call }, i) => ({
-      // A call that came without an id was given one.
-      id: expected.toolCalls[i]?.id ? id : id.length > 0,
-      name,
-      arguments: call.arguments,
-    })),
-    stopReason: message.stopReason,
-    usage: expected.usageAmbiguous ? 'ambiguous' : usage && { ...usage, reasoning: usage.reasoning ?? 0 },
-    failed: error !== undefined,
-  }
-}
-
-function wanted(expected: Expected): unknown {
-  return {
-    model: expected.model,
-    responseId: expected.responseId || null,
-    blocks: expected.content.map((block) => [block.type, block.refusal === true]),
-    text: expected.textSha256,
-    thinking: expected.thinkingSha256 ?? EMPTY,
-    toolCalls: expected.toolCalls.map((call) => ({ ...call, id: call.id ?? true })),
-    stopReason: expected.stopReason,
-    usage: expected.usageAmbiguous
-      ? 'ambiguous'
-      : expected.usage
-        ? { ...expected.usage, reasoning: expected.usage.reasoning ?? 0 }
-        : undefined,
-    failed: expected.stopReason === 'error',
-  }
-}
 
 /** The provider's own words for a failure; empty where the expectation's are of its own making. */
 function words({ error, httpStatus, framing }: Expected): string {
@@ -108,8 +64,9 @@ describe('every recorded Chat Completions answer comes out as expected', () => {
       return hearAll(adapter, responseOf(pieces, { status: expected.httpStatus }))
     }
     const whole = await replay([bytes])
-    if (file in EXCEPTIONS) expect(outcome(whole, expected)).not.toEqual(wanted(expected))
-    else expect(outcome(whole, expected)).toEqual(wanted(expected))
+    if (file in EXCEPTIONS) expect(outcomeOf(whole.message, expected)).not.toEqual(wantedOf(expected))
+    else expect(outcomeOf(whole.message, expected)).toEqual(wantedOf(expected))
+    expect(whole.error !== undefined).toBe(expected.stopReason === 'error')
     expect(told(whole)).toEqual(kept(whole))
     expect(whole.error?.message ?? '').toContain(words(expected))
 
