@@ -1,5 +1,6 @@
 import { TidemarkError } from '../lib/errors.ts'
-import type { Command } from '../protocol/commands.ts'
+import { leafOf } from '../message/tree.ts'
+import { type Command, PatchSession } from '../protocol/commands.ts'
 import {
   messageOf,
   messagesOf,
@@ -8,10 +9,11 @@ import {
   type SessionState,
   type Trace,
 } from '../protocol/state.ts'
+import { answersTo } from './answers.ts'
 import { type Core, freeze, setOutbox, snapshotOf, update } from './core.ts'
 import { editIntent, type Given, type Intent, regenerateIntent, selectIntent, sendIntent } from './intents.ts'
 import { retryLocally } from './local.ts'
-import { askedId, dueNow, runOf } from './outbox.ts'
+import { askedId, cancelledRun, dueNow, runOf } from './outbox.ts'
 import type { OutboxRequest, OutboxRow } from './ports.ts'
 import type { SendOptions, Sent, UserInput } from './types.ts'
 
@@ -19,12 +21,18 @@ import type { SendOptions, Sent, UserInput } from './types.ts'
 export interface ActionDeps {
   account: string
   given(): Given
-  /** Resolves when what is stored is loaded. */
+  /** Resolves when what is stored is loaded. Throws `aborted` once the chat is closed. */
   ready(): Promise<void>
   /** The next place in the local order. */
   nextPosition(messageId?: string): number
-  /** Stores rows together with what changed; resolves with whether they are on disk. */
-  save(rows: readonly OutboxRow[], gone?: readonly string[]): Promise<boolean>
+  /** Stores what changed, in one transaction; resolves with whether it is on disk. */
+  save(): Promise<boolean>
+}
+
+/** Waits until something can be done with the session. */
+async function ready(core: Core, deps: ActionDeps): Promise<void> {
+  await deps.ready()
+  if (core.state.deleted) throw new TidemarkError('not-found', 'the session was deleted')
 }
 
 /** An intent in the state: shown at once. */
@@ -35,7 +43,13 @@ function show(state: SessionState, intent: Intent, now: number, trace: Trace): S
   return { ...put, session: dated, headId: intent.headId === undefined ? state.headId : intent.headId }
 }
 
-async function carryOut(core: Core, deps: ActionDeps, intent: Intent): Promise<boolean> {
+/** Shows an intent and stores it with the rows that will say it. */
+function carryOut(
+  core: Core,
+  deps: ActionDeps,
+  intent: Intent,
+  gone: readonly string[] = [],
+): Promise<boolean> {
   if (intent.message) deps.nextPosition(intent.message.id)
   const rows = intent.requests.map(
     ({ id, request }): OutboxRow => ({
@@ -51,15 +65,21 @@ async function carryOut(core: Core, deps: ActionDeps, intent: Intent): Promise<b
     }),
   )
   update(core, (state, trace) => show(state, intent, deps.given().now, trace))
-  setOutbox(core, rows)
-  return deps.save(rows)
+  setOutbox(core, rows, gone)
+  return deps.save()
 }
 
-const sent = (core: Core, id: string, runId: string, onDisk: boolean): Sent => ({
-  id,
-  saved: onDisk ? 'disk' : 'memory',
-  answer: core.answers.wait({ messageId: id, runId }),
-})
+/** Carries out what will be answered. Who waits for the answer does so from the start: it may come before `save` has ended. */
+async function ask(
+  core: Core,
+  messageId: string,
+  runId: string,
+  save: () => Promise<boolean>,
+): Promise<Sent> {
+  const known = answersTo(core.state, messageId)
+  const answer = core.answers.wait({ messageId, runId, known })
+  return { id: messageId, saved: (await save()) ? 'disk' : 'memory', answer }
+}
 
 export async function send(
   core: Core,
@@ -67,26 +87,26 @@ export async function send(
   input: UserInput,
   options: SendOptions,
 ): Promise<Sent> {
-  await deps.ready()
-  const parentId = snapshotOf(core).messages.at(-1)?.id ?? null
+  await ready(core, deps)
+  const parentId = snapshotOf(core).messages.at(-1)?.id ?? core.state.headId
   const intent = sendIntent(core.state, parentId, input, options, deps.given())
-  return sent(core, intent.message.id, intent.runId, await carryOut(core, deps, intent))
+  return ask(core, intent.message.id, intent.runId, () => carryOut(core, deps, intent))
 }
 
 export async function regenerate(core: Core, deps: ActionDeps, messageId: string): Promise<Sent> {
-  await deps.ready()
+  await ready(core, deps)
   const intent = regenerateIntent(core.state, messageId, deps.given())
-  return sent(core, intent.questionId, intent.runId, await carryOut(core, deps, intent))
+  return ask(core, intent.questionId, intent.runId, () => carryOut(core, deps, intent))
 }
 
 export async function edit(core: Core, deps: ActionDeps, messageId: string, input: UserInput): Promise<Sent> {
-  await deps.ready()
+  await ready(core, deps)
   const intent = editIntent(core.state, messageId, input, deps.given())
-  return sent(core, intent.message.id, intent.runId, await carryOut(core, deps, intent))
+  return ask(core, intent.message.id, intent.runId, () => carryOut(core, deps, intent))
 }
 
 export async function selectBranch(core: Core, deps: ActionDeps, messageId: string): Promise<void> {
-  await deps.ready()
+  await ready(core, deps)
   await carryOut(core, deps, selectIntent(core.state, messageId, deps.given()))
 }
 
@@ -104,12 +124,18 @@ function runsInFlight(core: Core): Set<string> {
 
 export async function stop(core: Core, deps: ActionDeps): Promise<void> {
   await deps.ready()
+  if (core.state.deleted) return
   const { createId } = deps.given()
-  const requests = [...runsInFlight(core)].map((runId) => {
+  const runs = runsInFlight(core)
+  // What is stopped already is told only once.
+  const told = new Set([...core.outbox.values()].map(cancelledRun))
+  const requests = [...runs].flatMap((runId) => {
+    if (told.has(runId)) return []
     const body: Command = { id: createId(), type: 'cancel', runId }
-    return { id: body.id, request: { type: 'command' as const, body } }
+    return [{ id: body.id, request: { type: 'command' as const, body } }]
   })
-  for (const id of core.state.live.keys()) freeze(core, id)
+  core.answers.stop(runs)
+  freeze(core, runs)
   if (requests.length > 0) await carryOut(core, deps, { requests })
 }
 
@@ -118,48 +144,75 @@ const rowFor = (core: Core, messageId: string) =>
   [...core.outbox.values()].find((row) => askedId(row) === messageId)
 
 export async function retry(core: Core, deps: ActionDeps, messageId: string): Promise<Sent> {
-  await deps.ready()
+  await ready(core, deps)
   const row = rowFor(core, messageId)
   const runId = row && runOf(row)
   if (!row || !runId) return regenerate(core, deps, messageId)
-  const again = dueNow(row)
   update(core, (state, trace) => retryLocally(state, messageId, deps.given().now, trace))
-  setOutbox(core, [again])
-  return sent(core, messageId, runId, await deps.save([again]))
+  setOutbox(core, [dueNow(row)])
+  return ask(core, messageId, runId, deps.save)
 }
 
-/** What waited behind a discarded row follows the row's own parent. */
+/** What waited behind a discarded row follows what that one would have followed. */
 function reparented(row: OutboxRow, from: string, to: string | null): OutboxRow | undefined {
   const { request } = row
   if (request.type !== 'send' || request.body.parentId !== from) return undefined
   return { ...row, request: { ...request, body: { ...request.body, parentId: to } } }
 }
 
+/** Where the branch ends without a message that is given up: before it, or at the end of what it would have replaced. */
+function endWithout(core: Core, { request }: OutboxRow, parentId: string | null): string | null {
+  if (request.type !== 'command' || request.body.type !== 'edit') return parentId
+  return leafOf(messagesOf(core.state), request.body.messageId)?.id ?? parentId
+}
+
 export async function discard(core: Core, deps: ActionDeps, messageId: string): Promise<void> {
-  await deps.ready()
+  await ready(core, deps)
   const row = rowFor(core, messageId)
   const message = messageOf(core.state, messageId)
   if (!row || !message)
     throw new TidemarkError('not-found', `messageId: ${messageId} does not wait to be sent`)
-  const { parentId } = message
-  const followers = [...core.outbox.values()].flatMap((other) => reparented(other, messageId, parentId) ?? [])
+  const end = endWithout(core, row, message.parentId)
+  const followers = [...core.outbox.values()].flatMap((other) => reparented(other, messageId, end) ?? [])
   update(core, (state, trace) => {
     const children = [...messagesOf(state)].filter((child) => child.parentId === messageId)
-    const moved = children.map((child) => ({ ...child, parentId }))
-    return removeMessage(putMessages(state, moved, trace), messageId, trace)
+    const moved = children.map((child) => ({ ...child, parentId: end }))
+    const without = removeMessage(putMessages(state, moved, trace), messageId, trace)
+    return state.headId === messageId ? { ...without, headId: end } : without
   })
   setOutbox(core, followers, [row.id])
-  await deps.save(followers, [row.id])
+  core.answers.end(new TidemarkError('aborted', 'the message was discarded'), runOf(row))
+  await deps.save()
 }
 
 /** A change of the session itself: shown now, said to the server when it can be. */
-export async function changeSession(
+function changeSession(
   core: Core,
   deps: ActionDeps,
   change: (state: SessionState) => SessionState,
   request: OutboxRequest,
-): Promise<void> {
-  await deps.ready()
+  gone: readonly string[] = [],
+): Promise<boolean> {
   update(core, change)
-  await carryOut(core, deps, { requests: [{ id: deps.given().createId(), request }] })
+  return carryOut(core, deps, { requests: [{ id: deps.given().createId(), request }] }, gone)
+}
+
+export async function rename(core: Core, deps: ActionDeps, title: string): Promise<void> {
+  await ready(core, deps)
+  const body = PatchSession.safeParse({ title })
+  if (!body.success) throw new TidemarkError('invalid-request', 'title: expected at most 500 characters')
+  const { session } = core.state
+  if (!session) throw new TidemarkError('not-found', 'nothing was said in this session yet')
+  await changeSession(core, deps, (state) => ({ ...state, session: { ...session, title } }), {
+    type: 'patchSession',
+    body: body.data,
+  })
+}
+
+export async function deleteSession(core: Core, deps: ActionDeps): Promise<void> {
+  await deps.ready()
+  if (core.state.deleted) return
+  // What waits to be said in it is not said any more.
+  const gone = [...core.outbox.keys()]
+  await changeSession(core, deps, (state) => ({ ...state, deleted: true }), { type: 'deleteSession' }, gone)
 }

@@ -1,38 +1,66 @@
-import { errorFrom, type TidemarkError } from '../lib/errors.ts'
+import { errorFrom, TidemarkError } from '../lib/errors.ts'
 import { isSettled, type Message } from '../message/schema.ts'
 import { messageOf, messagesOf, type SessionState } from '../protocol/state.ts'
-import { runOf } from './outbox.ts'
+import { cancelledRun, runOf } from './outbox.ts'
 import type { OutboxRow } from './ports.ts'
 
 /** Who asked: the message to be answered, and the run that answers it. */
 export interface Question {
   messageId: string
   runId: string
+  /** Answers that were there before, of servers that name no runs. */
+  known?: ReadonlySet<string>
+  /** Somebody wanted the run ended. */
+  stopped?: boolean
 }
 
-type Outcome = { type: 'answer'; message: Message } | { type: 'refused'; row: OutboxRow }
+type Outcome =
+  | { type: 'answer'; message: Message }
+  | { type: 'refused'; row: OutboxRow }
+  | { type: 'stopped' }
+
+/** The message that was asked, under the id that the other side may have given it. */
+function askedIn(state: SessionState, messageId: string): string {
+  if (messageOf(state, messageId)) return messageId
+  for (const { id, clientId } of messagesOf(state)) if (clientId === messageId) return id
+  return messageId
+}
+
+/** Answers to a question that nobody said the run of. */
+export function answersTo(state: SessionState, messageId: string): Set<string> {
+  const ids = new Set<string>()
+  for (const { id, role, parentId } of messagesOf(state))
+    if (role === 'assistant' && parentId === messageId) ids.add(id)
+  return ids
+}
 
 /**
  * How a question ended, or undefined while it has not. A run ends with its newest answer once nothing of it is in flight;
- * servers that name no runs answer with a child of the question.
+ * servers that name no runs answer with a child of the question. A run that was stopped before it said anything ends
+ * without an answer.
  */
 export function outcomeOf(
   state: SessionState,
-  { messageId, runId }: Question,
+  { messageId, runId, known, stopped }: Question,
   outbox: Iterable<OutboxRow>,
 ): Outcome | undefined {
+  let waits = false
   for (const row of outbox) {
     if (row.state === 'refused' && runOf(row) === runId) return { type: 'refused', row }
+    waits ||= runOf(row) === runId || cancelledRun(row) === runId
   }
   if (state.runs.has(runId)) return undefined
+  const asked = askedIn(state, messageId)
   let newest: Message | undefined
   for (const message of messagesOf(state)) {
     if (message.role !== 'assistant') continue
-    const ours = message.runId === runId || (message.runId === undefined && message.parentId === messageId)
-    if (ours && !isSettled(message)) return undefined
-    if (ours && (message.seq ?? 0) >= (newest?.seq ?? 0)) newest = message
+    const unnamed = message.runId === undefined && message.parentId === asked && !known?.has(message.id)
+    if (message.runId !== runId && !unnamed) continue
+    if (!isSettled(message)) return undefined
+    if ((message.seq ?? 0) >= (newest?.seq ?? 0)) newest = message
   }
-  return newest && { type: 'answer', message: newest }
+  if (newest) return { type: 'answer', message: newest }
+  return stopped && !waits ? { type: 'stopped' } : undefined
 }
 
 /** Promises of answers, kept until their run has ended. */
@@ -40,35 +68,51 @@ export interface Answers {
   wait(question: Question): Promise<Message>
   /** Looks again whether something has ended. */
   settle(state: SessionState, outbox: Iterable<OutboxRow>): void
-  /** Rejects those who still wait. */
-  end(error: TidemarkError): void
+  /** Somebody wants these runs ended: no answer is an answer from now on. */
+  stop(runs: ReadonlySet<string>): void
+  /** Rejects those who still wait, or only for one run; without one, whoever comes later, too. */
+  end(error: TidemarkError, runId?: string): void
 }
+
+const stoppedError = () => new TidemarkError('aborted', 'the run was stopped before it answered')
 
 export function createAnswers(): Answers {
   const waiting = new Set<
     Question & { resolve(message: Message): void; reject(error: TidemarkError): void }
   >()
+  let ended: TidemarkError | undefined
   return {
-    wait({ messageId, runId }) {
-      const answer = new Promise<Message>((resolve, reject) =>
-        waiting.add({ messageId, runId, resolve, reject }),
-      )
+    wait(question) {
+      const answer = new Promise<Message>((resolve, reject) => {
+        if (ended) reject(ended)
+        else waiting.add({ ...question, resolve, reject })
+      })
       // Whoever only sends need not catch; whoever awaits the promise still gets the error.
       answer.catch(() => undefined)
       return answer
     },
     settle(state, outbox) {
+      if (waiting.size === 0) return
+      const rows = [...outbox]
       for (const waiter of waiting) {
-        const outcome = outcomeOf(state, waiter, outbox)
+        const outcome = outcomeOf(state, waiter, rows)
         if (!outcome) continue
         waiting.delete(waiter)
-        if (outcome.type === 'answer') waiter.resolve(messageOf(state, outcome.message.id) ?? outcome.message)
+        if (outcome.type === 'answer') waiter.resolve(outcome.message)
+        else if (outcome.type === 'stopped') waiter.reject(stoppedError())
         else waiter.reject(errorFrom(outcome.row.error ?? { code: 'invalid-request', message: 'refused' }))
       }
     },
-    end(error) {
-      for (const waiter of waiting) waiter.reject(error)
-      waiting.clear()
+    stop(runs) {
+      for (const waiter of waiting) if (runs.has(waiter.runId)) waiter.stopped = true
+    },
+    end(error, runId) {
+      if (runId === undefined) ended = error
+      for (const waiter of waiting) {
+        if (runId !== undefined && waiter.runId !== runId) continue
+        waiting.delete(waiter)
+        waiter.reject(error)
+      }
     },
   }
 }

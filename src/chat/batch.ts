@@ -1,64 +1,79 @@
 import type { Message } from '../message/schema.ts'
-import { withText } from '../protocol/delta.ts'
+import { growingText, withText } from '../protocol/delta.ts'
 import { formatEventId } from '../protocol/events.ts'
 import { messageOf, type Piece, type SessionState, type Trace } from '../protocol/state.ts'
 import {
   type Change,
   type JournalEntry,
   LOCAL_POSITION,
+  type OutboxRow,
   type StoredMessage,
   type StoredSession,
 } from './ports.ts'
 
-/** What was folded in and is not stored yet. */
+/** What is not stored yet, by name: what is written of it is what it is when it is written. */
 export interface Unsaved {
+  /** What messages grew by. */
   pieces: Map<string, Piece[]>
-  changed: Set<string>
-  removed: Set<string>
+  /** Messages that changed otherwise, or are gone. */
+  messages: Set<string>
+  /** Outbox rows that changed, or are gone. */
+  outbox: Set<string>
+  /** The session's own row. */
+  session: boolean
 }
 
-export const nothingUnsaved = (): Unsaved => ({ pieces: new Map(), changed: new Set(), removed: new Set() })
+export const nothingUnsaved = (): Unsaved => ({
+  pieces: new Map(),
+  messages: new Set(),
+  outbox: new Set(),
+  session: false,
+})
 
-export const isSaved = ({ pieces, changed, removed }: Unsaved): boolean =>
-  pieces.size === 0 && changed.size === 0 && removed.size === 0
+export const isSaved = ({ pieces, messages, outbox, session }: Unsaved): boolean =>
+  pieces.size === 0 && messages.size === 0 && outbox.size === 0 && !session
 
 /** A journal longer than this, in UTF-16 units, is folded into its message's row. */
 const FOLD_AT = 64_000
 
-/** Adds what an update changed. A message that is written whole needs no pieces. */
+/** Adds what an update changed. */
 export function note(unsaved: Unsaved, trace: Pick<Trace, 'changed' | 'removed' | 'pieces'>): void {
   for (const piece of trace.pieces) {
     const pieces = unsaved.pieces.get(piece.messageId)
     if (pieces) pieces.push(piece)
     else unsaved.pieces.set(piece.messageId, [piece])
   }
-  for (const id of trace.changed) {
-    unsaved.changed.add(id)
-    unsaved.removed.delete(id)
-  }
-  for (const id of trace.removed) {
-    unsaved.removed.add(id)
-    unsaved.changed.delete(id)
-  }
+  for (const id of trace.changed) unsaved.messages.add(id)
+  for (const id of trace.removed) unsaved.messages.add(id)
+  // Every update moves something of it: a cursor, if nothing else.
+  unsaved.session = true
 }
 
 /** Puts back what could not be written: whole rows, since the pieces' journal may be incomplete now. */
 export function putBack(unsaved: Unsaved, failed: Unsaved): void {
-  for (const id of [...failed.changed, ...failed.pieces.keys()])
-    if (!unsaved.removed.has(id)) unsaved.changed.add(id)
-  for (const id of failed.removed) if (!unsaved.changed.has(id)) unsaved.removed.add(id)
+  for (const id of [...failed.messages, ...failed.pieces.keys()]) unsaved.messages.add(id)
+  for (const id of failed.outbox) unsaved.outbox.add(id)
+  unsaved.session ||= failed.session
 }
 
-/** Adjoining pieces of a block as one entry each. */
+/** A piece's block as it was before it. */
+function blockBefore(message: Message | undefined, { index, offset }: Piece): Pick<JournalEntry, 'block'> {
+  const block = message?.role === 'assistant' ? message.content[index] : undefined
+  return block ? { block: withText(block, growingText(block)?.slice(0, offset) ?? '') } : {}
+}
+
+/**
+ * Adjoining pieces of a block as one entry each. Whatever stands at the start of a block describes it: the entry of a
+ * block that began without a text has the same key as the one of its first text, which replaces it.
+ */
 function entriesOf(state: SessionState, pieces: readonly Piece[]): JournalEntry[] {
   const entries: JournalEntry[] = []
-  for (const { messageId, index, offset, text, opens } of pieces) {
+  for (const piece of pieces) {
+    const { messageId, index, offset, text, opens } = piece
     const last = entries.at(-1)
     if (last && last.index === index && !opens && last.offset + last.text.length === offset) last.text += text
     else {
-      const message = messageOf(state, messageId)
-      const block = opens && message?.role === 'assistant' ? message.content[index] : undefined
-      const begun = block && { block: withText(block, '') }
+      const begun = opens || offset === 0 ? blockBefore(messageOf(state, messageId), piece) : {}
       entries.push({ sessionId: state.sessionId, messageId, index, offset, text, ...begun })
     }
   }
@@ -90,36 +105,54 @@ export function sessionRow(
   return { session: { ...session, headId }, eventId, rev, tidemark, nextLocal, complete, epoch: 0 }
 }
 
-/**
- * One batch: everything unsaved, with the session's row. A streaming answer that only grew is written as journal entries,
- * until `grown` says that its journal is long.
- * @param grown characters in each message's journal so far; updated
- */
-export function batchOf(
+/** Messages as they are now; what only grew as journal entries, until `grown` says that its journal is long. */
+function messageChanges(
   state: SessionState,
   unsaved: Unsaved,
   fields: SessionFields,
   grown: Map<string, number>,
 ): Change[] {
-  if (state.deleted) return [{ type: 'deleteSession', id: state.sessionId }]
   const changes: Change[] = []
+  const whole = new Set(unsaved.messages)
   for (const [messageId, pieces] of unsaved.pieces) {
-    if (unsaved.changed.has(messageId) || unsaved.removed.has(messageId)) continue
+    if (whole.has(messageId)) continue
     let length = grown.get(messageId) ?? 0
     for (const { text } of pieces) length += text.length
-    if (length > FOLD_AT) unsaved.changed.add(messageId)
+    // A second description of a block would lie beside the first, and its text would be lost between them.
+    const described = pieces.some(({ opens, offset, text }) => opens && offset > 0 && text === '')
+    if (length > FOLD_AT || described) whole.add(messageId)
     else {
       grown.set(messageId, length)
       for (const entry of entriesOf(state, pieces)) changes.push({ type: 'journal', entry })
     }
   }
-  for (const id of unsaved.changed) {
+  for (const id of whole) {
     const message = messageOf(state, id)
     grown.delete(id)
-    if (message) changes.push({ type: 'message', row: rowOf(message, fields) })
+    changes.push(message ? { type: 'message', row: rowOf(message, fields) } : { type: 'deleteMessage', id })
   }
-  for (const id of unsaved.removed) changes.push({ type: 'deleteMessage', id })
-  const row = fields.owns && sessionRow(state, fields)
+  return changes
+}
+
+/**
+ * One batch: everything unsaved, with the session's row.
+ * @param grown characters in each message's journal so far; updated
+ */
+export function batchOf(
+  state: SessionState,
+  outbox: ReadonlyMap<string, OutboxRow>,
+  unsaved: Unsaved,
+  fields: SessionFields,
+  grown: Map<string, number>,
+): Change[] {
+  const changes: Change[] = state.deleted
+    ? [{ type: 'deleteSession', id: state.sessionId }]
+    : messageChanges(state, unsaved, fields, grown)
+  for (const id of unsaved.outbox) {
+    const row = outbox.get(id)
+    changes.push(row ? { type: 'outbox', row } : { type: 'deleteOutbox', id })
+  }
+  const row = !state.deleted && fields.owns && sessionRow(state, fields)
   if (row) changes.push({ type: 'session', row })
   return changes
 }

@@ -1,8 +1,8 @@
 import type { Env } from '../lib/env.ts'
 import { type EventId, type MessagePage, parseEventId } from '../protocol/events.ts'
 import { mergePage, reduceAll } from '../protocol/reduce.ts'
-import type { SessionState } from '../protocol/state.ts'
-import { type Core, update } from './core.ts'
+import type { SessionState, Trace } from '../protocol/state.ts'
+import { type Core, setFields, update } from './core.ts'
 import { newSession } from './intents.ts'
 import type { EventBatch, PageQuery, Runtime } from './runtime-port.ts'
 
@@ -19,6 +19,27 @@ function cursorAfter(state: SessionState, first: MessagePage): EventId | null {
   return given && given.n > state.cursor.n ? given : state.cursor
 }
 
+/** The last revision that a page speaks of. */
+function lastRev({ messages, deleted = [] }: MessagePage): number {
+  let last = 0
+  for (const { rev = 0 } of [...messages, ...deleted]) last = Math.max(last, rev)
+  return last
+}
+
+/** The state with a page's rows. A session that nobody has heard of does not come into being by being looked at. */
+function withPage(state: SessionState, page: MessagePage, now: number, trace: Trace): SessionState {
+  const isThere = state.session || page.session || page.messages.length === 0
+  const session = isThere ? state.session : newSession(state.sessionId, now)
+  return mergePage(session === state.session ? state : { ...state, session }, page, trace)
+}
+
+/** The state with these cursors, and nothing missing any more. */
+function caughtUp(state: SessionState, rev: number, cursor: EventId | null): SessionState {
+  const same = state.rev === rev && state.cursor?.n === cursor?.n && state.cursor?.tag === cursor?.tag
+  if (same && !state.missing && state.runs.size === 0) return state
+  return { ...state, rev, cursor: same ? state.cursor : cursor, missing: null, runs: new Set() }
+}
+
 /**
  * Fetches what is missing, page by page: by the change cursor, or by the message cursor from a server without revisions.
  * The change cursor moves with each page; the event cursor takes the first page's, together with the last page's rows.
@@ -31,25 +52,26 @@ export async function catchUp(
 ): Promise<number> {
   let first: MessagePage | undefined
   let malformed = 0
+  let after = core.fields.tidemark
+  // What a page ended with: one that ends as another did would be asked for again and again.
+  const passed = new Set<string | null>([after])
   for (let more = true; more; ) {
-    const query: Omit<PageQuery, 'limit'> = byMessage
-      ? { after: core.fields.tidemark }
-      : { changedSince: core.state.rev }
+    const query: Omit<PageQuery, 'limit'> = byMessage ? { after } : { changedSince: core.state.rev }
     const answer = await runtime.page(core.id, { ...query, limit: PAGE }, signal)
     const { page } = answer
     first ??= page
     malformed += answer.malformed
+    after = page.messages.at(-1)?.id ?? after
+    const last = lastRev(page)
+    more = page.hasMore === true && (byMessage ? !passed.has(after) : last > core.state.rev)
+    passed.add(after)
     const snapshot = first
-    const moved = page.messages.at(-1)?.rev ?? core.state.rev
-    // A page that moves no cursor would be asked for again and again.
-    more = page.hasMore === true && page.messages.length > 0 && (byMessage || moved > core.state.rev)
-    const last = !more
+    if (!more && !snapshot.limited) setFields(core, { complete: true })
     update(core, (state, trace) => {
-      const session = state.session ?? newSession(core.id, env.now())
-      const merged = mergePage({ ...state, session }, page, trace)
-      if (!last) return { ...merged, rev: Math.max(state.rev, moved) }
-      const rev = Math.max(state.rev, page.rev ?? moved)
-      return { ...merged, rev, cursor: cursorAfter(state, snapshot), missing: null, runs: new Set() }
+      const merged = withPage(state, page, env.now(), trace)
+      if (more) return byMessage ? merged : { ...merged, rev: last }
+      const rev = Math.max(merged.rev, last, page.hasMore ? 0 : (page.rev ?? 0))
+      return caughtUp(merged, rev, cursorAfter(state, snapshot))
     })
   }
   return malformed

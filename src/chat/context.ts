@@ -5,6 +5,6 @@ import type { ErrorData } from '../lib/errors.ts'
 export interface ChatContext {
   env: Env
   account: string
-  /** Told of what went wrong without anybody waiting for it; shown through `chat.health`. */
-  onProblem(error: ErrorData): void
+  /** Told of what went wrong without anybody waiting for it, and how many rows or events were lost by it; shown through `chat.health`. */
+  onProblem(error: ErrorData, unread?: number): void
 }

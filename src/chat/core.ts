@@ -1,4 +1,5 @@
 import type { Env } from '../lib/env.ts'
+import { TidemarkError } from '../lib/errors.ts'
 import { isSettled, type Message } from '../message/schema.ts'
 import {
   emptyState,
@@ -9,7 +10,9 @@ import {
   type Trace,
 } from '../protocol/state.ts'
 import { type Answers, createAnswers } from './answers.ts'
+import { behindAnswers } from './local.ts'
 import type { OutboxRow } from './ports.ts'
+import { tell } from './tell.ts'
 import type { Connection, MessageStore, SessionSnapshot } from './types.ts'
 import { type View, viewOf } from './view.ts'
 
@@ -22,6 +25,8 @@ export interface CoreFields {
   tidemark: string | null
   /** Whether everything older is loaded or stored. */
   complete: boolean
+  /** Whether something older is stored that is not loaded. */
+  unread: boolean
 }
 
 /** One open session: its state, what waits to be sent, and who watches. Changed only by the functions below. */
@@ -30,8 +35,10 @@ export interface Core {
   state: SessionState
   fields: CoreFields
   readonly outbox: Map<string, OutboxRow>
+  /** Runs that were stopped in this tab. */
+  readonly stopped: Set<string>
   /** Messages of stopped runs, as they looked when they were stopped. */
-  readonly frozen: Map<string, Message>
+  frozen: ReadonlyMap<string, Message>
   readonly answers: Answers
   readonly watchers: Watchers
   readonly deps: CoreDeps
@@ -44,7 +51,13 @@ interface Watchers {
   readonly stale: Set<string>
   scheduled: boolean
   /** The last snapshot, and what it was made of. */
-  last?: { state: SessionState; fields: CoreFields; view: View; snapshot: SessionSnapshot; frozen: number }
+  last?: {
+    state: SessionState
+    fields: CoreFields
+    view: View
+    snapshot: SessionSnapshot
+    frozen: Core['frozen']
+  }
 }
 
 export interface CoreDeps {
@@ -53,6 +66,8 @@ export interface CoreDeps {
   schedule(flush: () => void): void
   /** What an update changed, for storage; `stored` where it came from there. */
   onChange(core: Core, trace: Trace, origin: Origin): void
+  /** Outbox rows changed or are gone. */
+  onOutbox(core: Core, ids: readonly string[], origin: Origin): void
   /** Something besides the fold changed: the line, or what waits to be sent. */
   onFields(core: Core): void
 }
@@ -60,13 +75,19 @@ export interface CoreDeps {
 export const newCore = (id: string, deps: CoreDeps): Core => ({
   id,
   state: emptyState(id),
-  fields: { connection: 'idle', loading: true, tidemark: null, complete: false },
+  fields: { connection: 'idle', loading: true, tidemark: null, complete: false, unread: false },
   outbox: new Map(),
+  stopped: new Set(),
   frozen: new Map(),
   answers: createAnswers(),
   watchers: { listeners: new Set(), messages: new Map(), stale: new Set(), scheduled: false },
   deps,
 })
+
+/** Tells those who watched before: whoever comes now has seen it, whoever left meanwhile is passed over. */
+function notify(listeners: ReadonlySet<Listener>): void {
+  for (const listener of [...listeners]) if (listeners.has(listener)) tell(listener)
+}
 
 function touch(core: Core): void {
   const { watchers } = core
@@ -77,12 +98,27 @@ function touch(core: Core): void {
     const ids = [...watchers.stale]
     watchers.stale.clear()
     for (const id of ids) watchers.messages.get(id)?.notify()
-    for (const listener of [...watchers.listeners]) listener()
+    notify(watchers.listeners)
   })
 }
 
 /** Where a change came from: storage need not be told what it said itself. */
 export type Origin = 'new' | 'stored'
+
+/** What a stopped run still says is not shown: its messages stay as they were, new ones stay empty until they settle. */
+function freezeStopped(core: Core, before: SessionState, changed: Iterable<string>): void {
+  const frozen = new Map(core.frozen)
+  for (const id of changed) {
+    const message = messageOf(core.state, id)
+    if (!message || isSettled(message)) frozen.delete(id)
+    else if (message.role === 'assistant' && core.stopped.has(message.runId ?? '') && !frozen.has(id)) {
+      // What had settled and goes on was resumed by somebody.
+      if (messageOf(before, id)?.status === 'interrupted') core.stopped.delete(message.runId ?? '')
+      else frozen.set(id, { ...message, status: 'pending', content: [] })
+    }
+  }
+  core.frozen = frozen
+}
 
 /** Folds something in, tells those who watch, and hands on what changed. */
 export function update(
@@ -91,72 +127,82 @@ export function update(
   origin: Origin = 'new',
 ): void {
   const trace = newTrace()
-  const next = change(core.state, trace)
-  if (next === core.state) return
+  const before = core.state
+  const next = behindAnswers(before, change(before, trace), core.outbox.values(), trace)
+  if (next === before) return
   core.state = next
+  const changed = [...trace.changed, ...trace.removed]
+  if (core.frozen.size + core.stopped.size > 0) freezeStopped(core, before, changed)
   const { stale, messages } = core.watchers
-  for (const piece of trace.pieces) {
-    stale.add(piece.messageId)
-    if (!core.frozen.has(piece.messageId)) messages.get(piece.messageId)?.append(piece)
-  }
-  const settled = [...trace.changed, ...trace.removed]
-  for (const id of settled) {
-    stale.add(id)
-    const message = messageOf(next, id)
-    if (!message || isSettled(message)) core.frozen.delete(id)
-  }
+  for (const id of changed) stale.add(id)
+  for (const { messageId } of trace.pieces) stale.add(messageId)
   core.deps.onChange(core, trace, origin)
+  for (const piece of trace.pieces)
+    if (!core.frozen.has(piece.messageId)) messages.get(piece.messageId)?.append(piece)
+  if (next.deleted && !before.deleted)
+    core.answers.end(new TidemarkError('not-found', 'the session was deleted'))
   // Deltas alone end nothing.
-  if (settled.length > 0 || trace.pieces.length === 0) core.answers.settle(next, core.outbox.values())
+  else if (changed.length > 0 || trace.pieces.length === 0) core.answers.settle(next, core.outbox.values())
   touch(core)
 }
 
-/** Puts and removes outbox rows, as they are stored. */
-export function setOutbox(core: Core, rows: readonly OutboxRow[], gone: readonly string[] = []): void {
+/** Puts and removes outbox rows. */
+export function setOutbox(
+  core: Core,
+  rows: readonly OutboxRow[],
+  gone: readonly string[] = [],
+  origin: Origin = 'new',
+): void {
+  if (rows.length + gone.length === 0) return
   for (const row of rows) core.outbox.set(row.id, row)
   for (const id of gone) core.outbox.delete(id)
+  core.deps.onOutbox(core, [...rows.map(({ id }) => id), ...gone], origin)
   core.answers.settle(core.state, core.outbox.values())
   core.deps.onFields(core)
   touch(core)
 }
 
+/** Whether two objects have the same values, by identity. */
+function sameFields<T extends object>(a: T, b: T): boolean {
+  const left = new Map<string, unknown>(Object.entries(a))
+  return Object.entries(b).every(([key, value]) => left.get(key) === value)
+}
+
 export function setFields(core: Core, fields: Partial<CoreFields>): void {
-  const next = { ...core.fields, ...fields }
-  const { connection, loading, tidemark, complete } = core.fields
-  const same =
-    next.connection === connection &&
-    next.loading === loading &&
-    next.tidemark === tidemark &&
-    next.complete === complete
-  if (same) return
-  core.fields = next
+  if (sameFields(core.fields, fields)) return
+  core.fields = { ...core.fields, ...fields }
   core.deps.onFields(core)
   touch(core)
 }
 
-/** Shows a message as it is now until it settles: what a stopped run still sends is not shown. */
-export function freeze(core: Core, messageId: string): void {
-  const message = messageOf(core.state, messageId)
-  if (message && !isSettled(message)) core.frozen.set(messageId, message)
+/** Shows these runs as they are now until their messages settle: what a stopped run still sends is not shown. */
+export function freeze(core: Core, runs: ReadonlySet<string>): void {
+  for (const runId of runs) core.stopped.add(runId)
+  const frozen = new Map(core.frozen)
+  for (const message of core.state.live.values()) {
+    const named = message.role === 'assistant' && message.runId !== undefined
+    if (!frozen.has(message.id) && (!named || runs.has(message.runId ?? ''))) frozen.set(message.id, message)
+  }
+  core.frozen = frozen
 }
 
 /** The session as it looks now; the same object until something changes. */
 export function snapshotOf(core: Core): SessionSnapshot {
   const { state, fields, watchers, frozen } = core
   const { last } = watchers
-  if (last && last.state === state && last.fields === fields && last.frozen === frozen.size)
-    return last.snapshot
+  if (last && last.state === state && last.fields === fields && last.frozen === frozen) return last.snapshot
   const view = viewOf(state, frozen, last)
-  const snapshot: SessionSnapshot = {
+  const made: SessionSnapshot = {
     id: core.id,
     session: state.session,
     messages: view.messages,
     status: fields.loading ? 'loading' : state.live.size > 0 || state.runs.size > 0 ? 'running' : 'ready',
     connection: fields.connection,
-    hasOlder: view.hasOlder,
+    hasOlder: view.hasOlder && (fields.unread || !fields.complete),
     tidemark: fields.tidemark,
   }
-  watchers.last = { state, fields, view, snapshot, frozen: frozen.size }
+  const snapshot = last && sameFields(last.snapshot, made) ? last.snapshot : made
+  watchers.last = { state, fields, view, snapshot, frozen }
   return snapshot
 }
 
@@ -188,11 +234,9 @@ export function messageStore(core: Core, id: string): MessageStore {
   }
   messages.set(id, {
     store,
-    notify: () => {
-      for (const listener of [...listeners]) listener()
-    },
+    notify: () => notify(listeners),
     append: (piece) => {
-      for (const listener of [...appended]) listener(piece)
+      for (const listener of [...appended]) if (appended.has(listener)) tell(() => listener(piece))
     },
   })
   return store

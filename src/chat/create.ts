@@ -1,11 +1,12 @@
+import { backoffDelay } from '../lib/backoff.ts'
 import { createCell } from '../lib/cell.ts'
 import { platformEnv } from '../lib/env.ts'
-import { errorData, TidemarkError } from '../lib/errors.ts'
-import type { Session } from '../message/schema.ts'
-import { type Lobby, moveHealth, problem, showSessions } from './lobby.ts'
-import { openRoom } from './open.ts'
+import { errorData, errorFrom, TidemarkError } from '../lib/errors.ts'
+import { Id, type Session } from '../message/schema.ts'
+import { type Lobby, problem, showSessions, storageFailed, storageWorks } from './lobby.ts'
+import { adopt, closedError, load, openRoom, readAgain } from './open.ts'
 import { createPersist } from './persist.ts'
-import { appendEvents, branchTo, fieldsOf, type Room, takeWindow, WINDOW } from './room.ts'
+import { appendEvents, branchTo, fieldsOf, type Room } from './room.ts'
 import type { RuntimeHost } from './runtime-port.ts'
 import { createTabs } from './tabs.ts'
 import type { Chat, ChatOptions, Health } from './types.ts'
@@ -14,13 +15,13 @@ import { isOffline, watchPage } from './wake.ts'
 /** How many sessions are listed at first. */
 const LISTED = 50
 
-const closed = () => new TidemarkError('aborted', 'the chat was closed')
-
 /** The room of a session, opened where it is not yet. */
 function roomOf(lobby: Lobby, id: string): Room {
   const present = lobby.rooms.get(id)
   if (present) return present
-  if (lobby.closed) throw closed()
+  if (lobby.closed) throw closedError()
+  if (!Id.safeParse(id).success)
+    throw new TidemarkError('invalid-request', 'id: expected 1 to 64 letters, digits, hyphens or underscores')
   const room = openRoom(lobby, id)
   lobby.rooms.set(id, room)
   return room
@@ -48,20 +49,28 @@ const hostOf = (lobby: Lobby): RuntimeHost => ({
   append: (sessionId, events) => appendEvents(roomOf(lobby, sessionId), events, lobby.persist, lobby.env),
 })
 
-/** What storage knows: sessions for the list, and rooms for what waits to be sent. */
+/** What storage knows: sessions for the list, and rooms for what waits to be sent. Where it fails, it is asked again. */
 async function start(lobby: Lobby): Promise<void> {
-  try {
-    const { sessions, outbox } = await lobby.storage.start({ sessions: LISTED })
-    showSessions(
-      lobby,
-      sessions.map(({ session }) => session),
-    )
-    for (const { sessionId } of outbox) roomOf(lobby, sessionId)
-  } catch (thrown) {
-    problem(lobby, errorData(thrown, 'storage'))
-    moveHealth(lobby, { storage: 'failed' })
+  const { storage, env, ended, account } = lobby
+  for (let attempt = 0; !lobby.closed; attempt++) {
+    try {
+      const { sessions, outbox } = await storage.start({ sessions: LISTED })
+      if (lobby.closed) return
+      if (attempt > 0) storageWorks(lobby)
+      const stored = sessions.map(({ session }) => session)
+      // What the server has said of a session meanwhile is newer.
+      showSessions(
+        lobby,
+        stored.filter(({ id }) => !lobby.listed.has(id)),
+      )
+      for (const row of outbox) if (row.account === account) roomOf(lobby, row.sessionId)
+      return
+    } catch (thrown) {
+      if (!lobby.closed) storageFailed(lobby, thrown)
+    }
+    // Ended with the chat, which is no failure.
+    await env.sleep(backoffDelay(attempt, env.random()), ended.signal).catch(() => undefined)
   }
-  await listRemote(lobby)
 }
 
 /** The server's sessions, which another device may have begun. */
@@ -69,53 +78,66 @@ async function listRemote(lobby: Lobby): Promise<void> {
   if (lobby.runtime.truth === 'client' || lobby.closed) return
   try {
     const { sessions } = await lobby.runtime.sessions({ limit: LISTED }, lobby.ended.signal)
+    if (lobby.closed) return
     showSessions(lobby, sessions)
+    for (const room of lobby.rooms.values()) adopt(lobby, room)
   } catch (thrown) {
-    const error = errorData(thrown, 'network')
+    const error = errorData(thrown, 'protocol')
     // A minimal server lists nothing; a line that is down is each session's own news.
-    if (error.code !== 'not-found' && error.code !== 'network' && error.code !== 'aborted')
+    if (!lobby.closed && error.code !== 'not-found' && error.code !== 'network' && error.code !== 'aborted')
       problem(lobby, error)
   }
 }
 
-/** Another tab stored something. */
-async function refresh(lobby: Lobby, sessionId: string): Promise<void> {
+async function mirror(lobby: Lobby, sessionId: string): Promise<void> {
   const room = lobby.rooms.get(sessionId)
-  try {
-    const window = await lobby.storage.window(sessionId, { limit: room ? WINDOW : 1 })
-    if (window.session) showSessions(lobby, [window.session.session])
-    if (!room) return
-    await room.ready
-    takeWindow(room, window)
-    room.drain?.kick()
-  } catch (thrown) {
-    problem(lobby, errorData(thrown, 'storage'))
+  if (room) {
+    await readAgain(lobby, room)
+    return room.drain?.kick()
   }
+  const { session } = await lobby.storage.window(sessionId, { limit: 1 })
+  if (session) showSessions(lobby, [session.session])
+  else showSessions(lobby, [], [sessionId])
 }
 
-async function close(lobby: Lobby, unwatch: () => void): Promise<void> {
-  if (lobby.closed) return
-  lobby.closed = true
-  unwatch()
-  lobby.ended.abort()
+/** Another tab stored something: read it, and once more if it did so again meanwhile. */
+async function refresh(lobby: Lobby, sessionId: string): Promise<void> {
+  const { refreshing } = lobby
+  if (refreshing.has(sessionId)) return void refreshing.set(sessionId, true)
+  do {
+    refreshing.set(sessionId, false)
+    try {
+      await mirror(lobby, sessionId)
+    } catch (thrown) {
+      if (!lobby.closed) storageFailed(lobby, thrown)
+    }
+  } while (refreshing.get(sessionId) && !lobby.closed)
+  refreshing.delete(sessionId)
+}
+
+async function shut(lobby: Lobby): Promise<void> {
   const rooms = [...lobby.rooms.values()]
   for (const { drain, sync } of rooms) {
     drain?.stop()
     sync?.stop()
   }
-  await lobby.runtime.close()
-  await lobby.persist.flush()
-  for (const { core, leave } of rooms) {
-    leave()
-    core.answers.end(closed())
+  try {
+    await lobby.runtime.close()
+  } finally {
+    await lobby.persist.flush()
+    for (const { core, leave } of rooms) {
+      leave()
+      core.answers.end(closedError())
+    }
+    lobby.tabs.close()
+    await lobby.storage.close()
   }
-  lobby.tabs.close()
-  await lobby.storage.close()
 }
 
 function newLobby(options: ChatOptions): Lobby {
   const { runtime, storage, account = 'default' } = options
   const env = { ...platformEnv, ...options.env }
+  const ended = new AbortController()
   const health: Health = {
     storage: storage.durable ? 'disk' : 'memory',
     connection: 'idle',
@@ -131,7 +153,8 @@ function newLobby(options: ChatOptions): Lobby {
     listed: new Map(),
     sessions: createCell<readonly Session[]>([]),
     health: createCell(health),
-    ended: new AbortController(),
+    ended,
+    refreshing: new Map(),
     closed: false,
     askedToPersist: false,
     tabs: createTabs(
@@ -141,11 +164,10 @@ function newLobby(options: ChatOptions): Lobby {
     persist: createPersist({
       storage,
       env,
+      ended: ended.signal,
       fieldsOf: (core) => fieldsOf(roomOf(lobby, core.id)),
-      onHealth: (error) => {
-        moveHealth(lobby, { storage: error ? 'failed' : storage.durable ? 'disk' : 'memory' })
-        if (error) problem(lobby, error)
-      },
+      isRead: (core) => load(lobby, roomOf(lobby, core.id)),
+      onHealth: (error) => (error ? storageFailed(lobby, errorFrom(error)) : storageWorks(lobby)),
       onStored: (sessionId) => lobby.tabs.post({ type: 'stored', sessionId }),
     }),
   }
@@ -174,10 +196,21 @@ export function createChat(options: ChatOptions): Chat {
     onHide: () => void lobby.persist.flush(),
   })
   void start(lobby)
+  void listRemote(lobby)
+  let closing: Promise<void> | undefined
+  const close = () => {
+    lobby.closed = true
+    unwatch()
+    lobby.ended.abort()
+    return shut(lobby)
+  }
   return {
     sessions: lobby.sessions,
     health: lobby.health,
     session: (id = lobby.env.createId()) => roomOf(lobby, id).session,
-    close: () => close(lobby, unwatch),
+    close() {
+      closing ??= close()
+      return closing
+    },
   }
 }

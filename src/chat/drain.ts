@@ -1,16 +1,17 @@
-import { errorData, isRetryable } from '../lib/errors.ts'
+import { type ErrorData, errorData } from '../lib/errors.ts'
 import { reduce } from '../protocol/reduce.ts'
 import type { ChatContext } from './context.ts'
 import { type Core, setFields, setOutbox, update } from './core.ts'
-import { acknowledge, refuse } from './local.ts'
-import { afterFailure, askedId, type Lane, nextRow } from './outbox.ts'
+import { acknowledge, refuse, withHeadBack } from './local.ts'
+import { afterFailure, askedId, dueNow, type Lane, nextRow, showing } from './outbox.ts'
 import type { Persist } from './persist.ts'
 import type { OutboxRow } from './ports.ts'
-import type { EventBatch, Runtime } from './runtime-port.ts'
+import type { Accepted, EventBatch, Runtime } from './runtime-port.ts'
+import { isOffline } from './wake.ts'
 
 /** Sends what one session has in its outbox, for as long as this tab leads the session. */
 export interface Drain {
-  /** Looks at the outbox again. `due`: waiting rows need not wait longer. */
+  /** Looks at the outbox again. `due`: rows need not wait longer, unless the other side asked them to. */
   kick(due?: boolean): void
   stop(): void
 }
@@ -26,7 +27,19 @@ export interface DrainDeps extends ChatContext {
   consume(events: AsyncIterable<EventBatch>): Promise<void>
 }
 
-const LANES: readonly Lane[] = ['queue', 'cancel']
+/** A stop is known before what it stops is sent. */
+const LANES: readonly Lane[] = ['cancel', 'queue']
+
+/** Lets rows go before their time, except those that the other side asked to wait. */
+function hurry(core: Core): void {
+  const rows = [...core.outbox.values()].filter(
+    (row) => row.state === 'waiting' && row.nextAttemptAt > 0 && row.error?.retryAfter === undefined,
+  )
+  setOutbox(
+    core,
+    rows.map((row) => ({ ...row, nextAttemptAt: 0 })),
+  )
+}
 
 export function createDrain(core: Core, deps: DrainDeps): Drain {
   const { env, account } = deps
@@ -60,15 +73,7 @@ export function createDrain(core: Core, deps: DrainDeps): Drain {
 
   return {
     kick(due = false) {
-      if (due) {
-        const rows = [...core.outbox.values()].filter(
-          (row) => row.state === 'waiting' && row.nextAttemptAt > 0,
-        )
-        setOutbox(
-          core,
-          rows.map((row) => ({ ...row, nextAttemptAt: 0 })),
-        )
-      }
+      if (due) hurry(core)
       const woken = waiting
       waiting = new AbortController()
       woken.abort()
@@ -82,32 +87,60 @@ export function createDrain(core: Core, deps: DrainDeps): Drain {
 }
 
 async function attempt(core: Core, row: OutboxRow, deps: DrainDeps, ended: AbortSignal): Promise<void> {
-  const { env, account, runtime, persist } = deps
+  const { account, runtime, persist } = deps
+  const context = { sessionId: core.id, key: row.id, account, feed: deps.feedOpen(), signal: ended }
   try {
-    const { request } = row
-    const context = { sessionId: core.id, key: row.id, account, feed: deps.feedOpen(), signal: ended }
-    const { message, events } = await runtime.dispatch(request, context)
-    update(core, (state, trace) => {
-      const stored = message
-        ? reduce(state, { event: { type: 'message.created', message, clientId: row.id } }, env.now(), trace)
-        : state
-      return request.type === 'send' || request.type === 'command'
-        ? acknowledge(stored, askedId(row), env.now(), trace)
-        : stored
-    })
-    setOutbox(core, [], [row.id])
-    await persist.commit(core, [{ type: 'deleteOutbox', id: row.id }])
-    setFields(core, { connection: 'online' })
-    deps.onAccepted()
-    if (events) void deps.consume(events)
+    settle(core, row, await runtime.dispatch(row.request, context), deps)
   } catch (thrown) {
+    // A closing chat has learnt nothing about its rows.
     if (ended.aborted) return
-    const error = errorData(thrown, 'protocol')
-    const failed = afterFailure(row, error, env.now(), env.random())
-    setOutbox(core, [failed])
-    if (failed.state === 'refused')
-      update(core, (state, trace) => refuse(state, askedId(row), error, env.now(), trace))
-    if (isRetryable(error)) setFields(core, { connection: 'reconnecting' })
-    await persist.commit(core, [{ type: 'outbox', row: failed }])
+    fail(core, row, errorData(thrown, 'protocol'), deps)
   }
+  await persist.commit(core)
+}
+
+/** The other side has it. */
+function settle(core: Core, row: OutboxRow, { message, events }: Accepted, deps: DrainDeps): void {
+  const now = deps.env.now()
+  const { request } = row
+  update(core, (state, trace) => {
+    const clientId = askedId(row)
+    const stored = message
+      ? reduce(state, { event: { type: 'message.created', message, clientId } }, now, trace)
+      : state
+    return request.type === 'send' || request.type === 'command'
+      ? acknowledge(stored, clientId, now, trace)
+      : stored
+  })
+  setOutbox(core, [], [row.id])
+  setFields(core, { connection: 'online' })
+  // What comes back on the request is read first: the same from elsewhere would be read twice.
+  if (events) void deps.consume(events)
+  else deps.onAccepted()
+}
+
+function fail(core: Core, row: OutboxRow, error: ErrorData, deps: DrainDeps): void {
+  // Given up meanwhile: there is nothing left to try again.
+  if (!core.outbox.has(row.id)) return
+  const { env } = deps
+  const now = env.now()
+  const failed = afterFailure(row, error, now, env.random())
+  if (failed.state === 'waiting') {
+    setOutbox(core, [failed])
+    if (!deps.feedOpen()) setFields(core, { connection: isOffline() ? 'offline' : 'reconnecting' })
+    return
+  }
+  const shown = showing(row, core.outbox.values())
+  if (!shown) {
+    setOutbox(core, [failed])
+    // Nobody could try it again or give it up: it is told, and does not hold up the others. A session that nothing is said
+    // in is tried again with the first message.
+    if (row.request.type !== 'createSession') setOutbox(core, [], [row.id])
+    update(core, (state) => withHeadBack(state, row))
+    deps.onProblem(error)
+    return
+  }
+  if (shown.id === row.id) setOutbox(core, [failed])
+  else setOutbox(core, [dueNow(failed), { ...shown, state: 'refused', error }])
+  update(core, (state, trace) => refuse(state, askedId(shown), error, now, trace))
 }

@@ -1,3 +1,4 @@
+import * as z from 'zod/mini'
 import { TidemarkError } from '../lib/errors.ts'
 import { type Message, SCHEMA_VERSION, type Session, UserBlock, type UserMessage } from '../message/schema.ts'
 import { leafOf } from '../message/tree.ts'
@@ -34,6 +35,17 @@ export function blocksOf(input: UserInput): UserBlock[] {
   })
 }
 
+const Metadata = z.record(z.string(), z.unknown())
+
+/** A copy that can be stored and sent. Throws `invalid-request` where it cannot be. */
+function asJson(metadata: Record<string, unknown>): Record<string, unknown> {
+  try {
+    return Metadata.parse(JSON.parse(JSON.stringify(metadata)))
+  } catch {
+    throw invalid('metadata: expected an object of plain JSON')
+  }
+}
+
 const userMessage = (
   { sessionId }: SessionState,
   fields: Pick<UserMessage, 'id' | 'parentId' | 'content'> & Partial<UserMessage>,
@@ -65,7 +77,8 @@ export function sendIntent(
   options: SendOptions,
   { createId, now }: Given,
 ): Intent & { message: UserMessage; runId: string } {
-  const { whenBusy, metadata } = options
+  const { whenBusy } = options
+  const metadata = options.metadata && asJson(options.metadata)
   const content = blocksOf(input)
   const id = createId()
   const runId = createId()

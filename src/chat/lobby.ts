@@ -1,13 +1,14 @@
 import type { Cell } from '../lib/cell.ts'
 import type { Env } from '../lib/env.ts'
-import type { ErrorData } from '../lib/errors.ts'
+import { type ErrorData, errorData } from '../lib/errors.ts'
 import type { Session } from '../message/schema.ts'
 import type { Persist } from './persist.ts'
 import type { ChatStorage } from './ports.ts'
 import type { Room } from './room.ts'
 import type { Runtime } from './runtime-port.ts'
 import type { Tabs } from './tabs.ts'
-import type { Health } from './types.ts'
+import { tell } from './tell.ts'
+import type { Connection, Health } from './types.ts'
 
 /** What the rooms of one chat share. */
 export interface Lobby {
@@ -23,6 +24,8 @@ export interface Lobby {
   readonly persist: Persist
   readonly tabs: Tabs
   readonly ended: AbortController
+  /** Sessions that are read again because another tab wrote, and whether it wrote once more meanwhile. */
+  readonly refreshing: Map<string, boolean>
   closed: boolean
   askedToPersist: boolean
 }
@@ -30,13 +33,36 @@ export interface Lobby {
 export function moveHealth(lobby: Lobby, fields: Partial<Health>): void {
   const now = lobby.health.get()
   const changed = Object.entries(fields).some(([key, value]) => now[key as keyof Health] !== value)
-  if (changed) lobby.health.set({ ...now, ...fields })
+  if (changed) tell(() => lobby.health.set({ ...now, ...fields }))
 }
 
-/** Something went wrong that nobody waits for. */
-export function problem(lobby: Lobby, error: ErrorData): void {
-  const { quarantined } = lobby.health.get()
-  moveHealth(lobby, { lastError: error, quarantined: quarantined + (error.code === 'protocol' ? 1 : 0) })
+/**
+ * Something went wrong that nobody waits for.
+ * @param unread events or rows that were lost by it
+ */
+export function problem(lobby: Lobby, error: ErrorData, unread = 0): void {
+  moveHealth(lobby, { lastError: error, quarantined: lobby.health.get().quarantined + unread })
+}
+
+/** The storage refuses. Told once; whether it works again, its next success says. */
+export function storageFailed(lobby: Lobby, thrown: unknown): void {
+  if (lobby.health.get().storage === 'failed') return
+  moveHealth(lobby, { storage: 'failed', lastError: errorData(thrown, 'storage') })
+}
+
+export const storageWorks = (lobby: Lobby): void =>
+  moveHealth(lobby, { storage: lobby.storage.durable ? 'disk' : 'memory' })
+
+/** What is said of the line as a whole, of what is said of its sessions: the first that applies. */
+const LINES: readonly Connection[] = ['offline', 'reconnecting', 'connecting', 'online', 'idle']
+
+/** Counts what waits, and looks at every session's line. */
+export function moveTotals(lobby: Lobby): void {
+  const cores = [...lobby.rooms.values()].map(({ core }) => core)
+  let outbox = 0
+  for (const core of cores) outbox += core.outbox.size
+  const connection = LINES.find((line) => cores.some(({ fields }) => fields.connection === line)) ?? 'idle'
+  moveHealth(lobby, { outbox, connection })
 }
 
 const newestFirst = (a: Session, b: Session) => b.updatedAt - a.updatedAt || (a.id < b.id ? 1 : -1)
@@ -48,5 +74,8 @@ export function showSessions(lobby: Lobby, sessions: readonly Session[], gone: r
     if (!room?.core.state.deleted) lobby.listed.set(session.id, room?.core.state.session ?? session)
   }
   for (const id of gone) lobby.listed.delete(id)
-  lobby.sessions.set([...lobby.listed.values()].sort(newestFirst))
+  const list = [...lobby.listed.values()].sort(newestFirst)
+  const shown = lobby.sessions.get()
+  if (list.length !== shown.length || list.some((session, at) => session !== shown[at]))
+    tell(() => lobby.sessions.set(list))
 }

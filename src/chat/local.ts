@@ -1,7 +1,9 @@
 import type { ErrorData } from '../lib/errors.ts'
 import type { Message, Status } from '../message/schema.ts'
 import { next, type StatusEvent } from '../message/status.ts'
-import { messageOf, putMessages, type SessionState, type Trace } from '../protocol/state.ts'
+import { leafOf } from '../message/tree.ts'
+import { messageOf, messagesOf, putMessages, type SessionState, type Trace } from '../protocol/state.ts'
+import type { OutboxRow } from './ports.ts'
 
 /** A status change that this client makes itself, bound by the table like any other. */
 function moved(
@@ -42,4 +44,59 @@ export function retryLocally(state: SessionState, id: string, now: number, trace
   if (!change) return state
   const { error: _, ...message } = change.message
   return putMessages(state, [{ ...message, status: change.status, updatedAt: now }], trace)
+}
+
+/** The new messages of runs by the message they follow; of several the newest. */
+function newByParent(before: SessionState, state: SessionState, changed: Iterable<string>) {
+  const byParent = new Map<string, Message>()
+  for (const id of changed) {
+    const message = messageOf(state, id)
+    if (!message?.parentId || (message.role !== 'assistant' && message.role !== 'tool')) continue
+    const other = byParent.get(message.parentId)
+    if (!messageOf(before, id) && (message.seq ?? 0) >= (other?.seq ?? 0))
+      byParent.set(message.parentId, message)
+  }
+  return byParent
+}
+
+/**
+ * What waits to be sent is said after all that was answered meanwhile: it moves behind every new message of a run that
+ * follows the one it stood behind. Its request still names the message that was the last when it was written: whoever
+ * accepts it knows what follows that one.
+ */
+export function behindAnswers(
+  before: SessionState,
+  state: SessionState,
+  outbox: Iterable<OutboxRow>,
+  trace: Trace,
+): SessionState {
+  if (trace.changed.size === 0) return state
+  const waiting = [...outbox].filter(({ request }) => request.type === 'send')
+  if (waiting.length === 0) return state
+  const byParent = newByParent(before, state, trace.changed)
+  const moved: Message[] = []
+  for (const { id } of waiting) {
+    const message = messageOf(state, id)
+    if (!message || message.seq !== undefined) continue
+    let { parentId } = message
+    const passed = new Set<string>()
+    for (
+      let next = byParent.get(parentId ?? '');
+      next && !passed.has(next.id);
+      next = byParent.get(next.id)
+    ) {
+      passed.add(next.id)
+      parentId = next.id
+    }
+    if (parentId !== message.parentId) moved.push({ ...message, parentId })
+  }
+  return putMessages(state, moved, trace)
+}
+
+/** The head as it was before a new answer was asked for that nobody gives: at the end of the old one. */
+export function withHeadBack(state: SessionState, { request }: OutboxRow): SessionState {
+  if (request.type !== 'command' || request.body.type !== 'regenerate') return state
+  const { messageId } = request.body
+  const leaf = state.headId === messageId ? leafOf(messagesOf(state), messageId) : undefined
+  return leaf ? { ...state, headId: leaf.id } : state
 }

@@ -1,46 +1,108 @@
-import { type ErrorData, errorData } from '../lib/errors.ts'
+import { backoffDelay } from '../lib/backoff.ts'
+import { type ErrorData, TidemarkError } from '../lib/errors.ts'
 import { mergePage } from '../protocol/reduce.ts'
 import type { ActionDeps } from './actions.ts'
 import { type Core, newCore, setFields, snapshotOf, update } from './core.ts'
 import { createDrain } from './drain.ts'
-import { type Lobby, moveHealth, problem, showSessions } from './lobby.ts'
 import {
-  appendEvents,
-  endOrphans,
-  moveTidemark,
-  nextPosition,
-  type Room,
-  takeOlder,
-  takeWindow,
-  WINDOW,
-} from './room.ts'
+  type Lobby,
+  moveHealth,
+  moveTotals,
+  problem,
+  showSessions,
+  storageFailed,
+  storageWorks,
+} from './lobby.ts'
+import { appendEvents, endOrphans, moveTidemark, nextPosition, type Room, WINDOW } from './room.ts'
 import { createSession } from './session.ts'
 import { createSync } from './sync.ts'
 import { askToPersist, scheduleFrame } from './wake.ts'
+import { takeOlder, takeWindow } from './window.ts'
 
-/** Reads what is stored of a session. Where storage fails the session opens empty: the other side may still have it. */
-async function load(lobby: Lobby, room: Room): Promise<void> {
+export const closedError = (): TidemarkError => new TidemarkError('aborted', 'the chat was closed')
+
+/** Takes what is stored of a session, as it is between two writes. */
+async function read(lobby: Lobby, room: Room): Promise<void> {
+  const { core } = room
+  const window = await lobby.storage.window(core.id, { limit: WINDOW })
+  takeWindow(room, window, lobby.persist.unsaved(core), lobby.runtime.truth === 'client')
+}
+
+/** Reads what is stored again, after another tab may have written it. */
+export async function readAgain(lobby: Lobby, room: Room): Promise<void> {
+  await room.ready
+  if (room.loaded) await lobby.persist.between(room.core, () => read(lobby, room))
+}
+
+/** A session that the other side has told of: what is said in it follows its head. */
+export function adopt(lobby: Lobby, { core, loaded }: Room): void {
+  const session = lobby.listed.get(core.id)
+  if (!session || !loaded || core.state.session || lobby.runtime.truth === 'client') return
+  update(core, (state) => ({ ...state, session, headId: state.headId ?? session.headId }))
+}
+
+/** Answers that were in flight when their tab went are over. */
+async function endRuns(lobby: Lobby, room: Room, among: Iterable<string>): Promise<void> {
+  if (lobby.runtime.truth === 'server') return
+  const ends = endOrphans(room, new Set(among))
+  if (ends.length > 0) await appendEvents(room, ends, lobby.persist, lobby.env)
+}
+
+/** Reads what is stored, where that is not done yet. Where storage fails the session opens empty: the other side may still have it. */
+export async function load(lobby: Lobby, room: Room): Promise<boolean> {
+  const { core } = room
+  const known = new Set(core.state.live.keys())
   try {
-    takeWindow(room, await lobby.storage.window(room.core.id, { limit: WINDOW }))
+    if (!room.loaded) await read(lobby, room)
   } catch (thrown) {
-    problem(lobby, errorData(thrown, 'storage'))
-    moveHealth(lobby, { storage: 'failed' })
+    if (!lobby.closed) storageFailed(lobby, thrown)
   }
-  setFields(room.core, { loading: false })
+  setFields(core, { loading: false })
+  if (room.loaded) adopt(lobby, room)
+  // Late: it is led already, over what could be read only now.
+  // Not waited for: what is written waits for this.
+  const found = [...core.state.live.keys()].filter((id) => !known.has(id))
+  if (room.loaded && room.leading) void endRuns(lobby, room, found)
+  return room.loaded
+}
+
+/** Goes on trying to read what could not be read at first. */
+async function loadLater(lobby: Lobby, room: Room): Promise<void> {
+  const { env, ended } = lobby
+  for (let attempt = 0; !room.loaded && !lobby.closed; attempt++) {
+    // Ended with the chat, which is no failure.
+    await env.sleep(backoffDelay(attempt, env.random()), ended.signal).catch(() => undefined)
+    if (lobby.closed || !(await load(lobby, room))) continue
+    storageWorks(lobby)
+    room.drain?.kick()
+  }
+}
+
+/** The next older window of what is stored. Returns whether it brought anything. */
+async function readStored(lobby: Lobby, room: Room): Promise<boolean> {
+  if (!(await load(lobby, room))) return false
+  const { core, floor } = room
+  try {
+    const window = await lobby.storage.window(core.id, { before: floor, limit: WINDOW })
+    if (window.rows.length === 0) setFields(core, { unread: false })
+    else takeOlder(room, window, lobby.persist.unsaved(core))
+    return window.rows.length > 0
+  } catch (thrown) {
+    if (lobby.closed) throw closedError()
+    storageFailed(lobby, thrown)
+    return false
+  }
 }
 
 /** The next older window, from storage or else from the server. Returns whether it brought anything. */
 async function readOlder(lobby: Lobby, room: Room): Promise<boolean> {
-  const { core, floor } = room
-  const { rows } = await lobby.storage.window(core.id, { before: floor, limit: WINDOW })
-  if (rows.length > 0) {
-    takeOlder(room, rows)
-    return true
-  }
+  const { core } = room
+  if (await readStored(lobby, room)) return true
   const [oldest] = snapshotOf(core).messages
   if (lobby.runtime.truth === 'client' || !oldest || oldest.parentId === null) return false
   const { page } = await lobby.runtime.page(core.id, { before: oldest.id, limit: WINDOW }, lobby.ended.signal)
   update(core, (state, trace) => mergePage(state, page, trace))
+  if (page.messages.length === 0) setFields(core, { complete: true })
   return page.messages.length > 0
 }
 
@@ -49,21 +111,26 @@ async function lead(lobby: Lobby, room: Room): Promise<void> {
   const { core } = room
   const { env, runtime, account, persist } = lobby
   await room.ready
+  try {
+    // Another tab may have written meanwhile.
+    if (room.stored) await readAgain(lobby, room)
+  } catch (thrown) {
+    if (!lobby.closed) storageFailed(lobby, thrown)
+  }
   if (lobby.closed || room.leading) return
-  // Another tab may have written meanwhile.
-  if (room.stored) await load(lobby, room)
   room.leading = true
-  const onProblem = (error: ErrorData) => problem(lobby, error)
+  const onProblem = (error: ErrorData, unread?: number) => problem(lobby, error, unread)
   const context = { env, account, runtime, onProblem }
-  if (runtime.truth === 'client') {
-    const ends = endOrphans(room)
-    if (ends.length > 0) await appendEvents(room, ends, persist, env)
-  } else room.sync = createSync(core, context)
+  await endRuns(lobby, room, core.state.live.keys())
+  if (lobby.closed) return
+  if (runtime.truth === 'server') room.sync = createSync(core, context)
   room.drain = createDrain(core, {
     ...context,
     persist,
     feedOpen: () => room.sync?.feedOpen() ?? false,
-    onAccepted: () => room.sync?.wake(),
+    onAccepted() {
+      if (!room.sync?.feedOpen()) room.sync?.wake()
+    },
     consume: async (events) => room.sync?.consume(events),
   })
   room.drain.kick()
@@ -72,16 +139,17 @@ async function lead(lobby: Lobby, room: Room): Promise<void> {
 const actionsOf = (lobby: Lobby, room: () => Room): ActionDeps => ({
   account: lobby.account,
   given: () => ({ createId: lobby.env.createId, now: lobby.env.now() }),
-  ready: () => room().ready,
+  async ready() {
+    await room().ready
+    if (lobby.closed) throw closedError()
+  },
   nextPosition: (messageId) => nextPosition(room(), messageId),
-  async save(rows, gone = []) {
-    const { core, drain } = room()
-    const puts = rows.map((row) => ({ type: 'outbox' as const, row }))
-    const deletes = gone.map((id) => ({ type: 'deleteOutbox' as const, id }))
-    const onDisk = await lobby.persist.commit(core, [...puts, ...deletes], { durability: 'strict' })
+  async save() {
+    const { core } = room()
+    const onDisk = await lobby.persist.commit(core, { durability: 'strict' })
     room().stored ||= onDisk
     void askOnce(lobby)
-    drain?.kick(true)
+    room().drain?.kick(true)
     return onDisk
   },
 })
@@ -104,11 +172,10 @@ function newRoomCore(lobby: Lobby, id: string, room: () => Room): Core {
       if (deleted) showSessions(lobby, [], [id])
       else if (session && lobby.listed.get(id) !== session) showSessions(lobby, [session])
     },
-    onFields(core) {
-      let outbox = 0
-      for (const other of lobby.rooms.values()) outbox += other.core.outbox.size
-      moveHealth(lobby, { outbox, connection: core.fields.connection })
+    onOutbox(core, ids, origin) {
+      if (origin === 'new') lobby.persist.noteOutbox(core, ids)
     },
+    onFields: () => moveTotals(lobby),
   })
 }
 
@@ -116,11 +183,15 @@ function newRoomCore(lobby: Lobby, id: string, room: () => Room): Core {
 export function openRoom(lobby: Lobby, id: string): Room {
   const get = (): Room => room
   const core = newRoomCore(lobby, id, get)
+  const actions = actionsOf(lobby, get)
   const session = createSession(core, {
-    ...actionsOf(lobby, get),
-    loadOlder: async () => void (await readOlder(lobby, room)),
-    resync: async () => {
-      await room.ready
+    ...actions,
+    async loadOlder() {
+      await actions.ready()
+      await readOlder(lobby, room)
+    },
+    async resync() {
+      await actions.ready()
       await room.sync?.resync()
     },
   })
@@ -132,11 +203,15 @@ export function openRoom(lobby: Lobby, id: string): Room {
     places: new Map(),
     nextLocal: 0,
     floor: Number.POSITIVE_INFINITY,
+    top: 0,
+    loaded: false,
     stored: false,
     leading: false,
     leave: () => {},
   }
-  room.ready = load(lobby, room)
+  room.ready = load(lobby, room).then((loaded) => {
+    if (!loaded) void loadLater(lobby, room)
+  })
   room.leave = lobby.tabs.lead(id, () => void lead(lobby, room))
   return room
 }

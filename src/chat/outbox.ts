@@ -17,17 +17,37 @@ export type Lane = 'queue' | 'cancel'
 const laneOf = ({ request }: OutboxRow): Lane =>
   request.type === 'command' && request.body.type === 'cancel' ? 'cancel' : 'queue'
 
+/** The first of these rows, in their order in the session. */
+function firstOf(rows: Iterable<OutboxRow>): OutboxRow | undefined {
+  let first: OutboxRow | undefined
+  for (const row of rows) if (!first || row.position < first.position) first = row
+  return first
+}
+
+/** Whether a row brings a message into being, which can show how the row fares. */
+const bringsMessage = ({ request }: OutboxRow): boolean =>
+  request.type === 'send' || (request.type === 'command' && request.body.type === 'edit')
+
+/**
+ * The row whose message shows that `row` was refused: its own, or, for a session that could not be created, the first that
+ * waits for it. Undefined where no message can say so.
+ */
+export function showing(row: OutboxRow, rows: Iterable<OutboxRow>): OutboxRow | undefined {
+  if (bringsMessage(row)) return row
+  if (row.request.type !== 'createSession') return undefined
+  return firstOf([...rows].filter((other) => other.account === row.account && bringsMessage(other)))
+}
+
 /** Only the first row of a session's lane is eligible. */
 export function nextRow(rows: Iterable<OutboxRow>, account: string, now: number, lane: Lane): OutboxDecision {
-  let row: OutboxRow | undefined
-  for (const other of rows) {
-    // Nothing can be cancelled in a session that the other side does not know yet.
-    if (lane === 'cancel' && other.request.type === 'createSession') return { type: 'idle' }
-    if (other.account !== account || laneOf(other) !== lane) continue
-    if (!row || other.position < row.position) row = other
-  }
+  const own = [...rows].filter((row) => row.account === account)
+  // Nothing can be cancelled in a session that the other side does not know yet.
+  if (lane === 'cancel' && own.some(({ request }) => request.type === 'createSession'))
+    return { type: 'idle' }
+  const row = firstOf(own.filter((other) => laneOf(other) === lane))
   if (!row) return { type: 'idle' }
-  if (row.state === 'refused') return { type: 'blocked', row }
+  const shown = showing(row, own) ?? row
+  if (shown.state === 'refused') return { type: 'blocked', row: shown }
   return row.nextAttemptAt > now ? { type: 'wait', until: row.nextAttemptAt } : { type: 'send', row }
 }
 
@@ -39,7 +59,7 @@ export function afterFailure(row: OutboxRow, error: ErrorData, now: number, rand
   return { ...row, attempts, claim: null, nextAttemptAt, error }
 }
 
-/** The row as if it had never been tried: for somebody's "try again", or a line that came back. */
+/** The row as if it had never been tried: for somebody's "try again". */
 export function dueNow(row: OutboxRow): OutboxRow {
   const { error: _, ...rest } = row
   return { ...rest, state: 'waiting', nextAttemptAt: 0 }
@@ -55,3 +75,7 @@ export function runOf({ request }: OutboxRow): string | undefined {
   if (request.type !== 'command' || request.body.type === 'cancel') return undefined
   return 'runId' in request.body ? request.body.runId : undefined
 }
+
+/** The run that a row wants ended. */
+export const cancelledRun = ({ request }: OutboxRow): string | undefined =>
+  request.type === 'command' && request.body.type === 'cancel' ? request.body.runId : undefined

@@ -1,9 +1,10 @@
+import { backoffDelay } from '../lib/backoff.ts'
 import type { Env } from '../lib/env.ts'
-import { type ErrorData, errorData, TidemarkError } from '../lib/errors.ts'
+import { type ErrorData, errorData } from '../lib/errors.ts'
 import type { Trace } from '../protocol/state.ts'
 import { batchOf, isSaved, note, nothingUnsaved, putBack, type SessionFields, type Unsaved } from './batch.ts'
 import type { Core } from './core.ts'
-import type { Change, ChatStorage, CommitOptions } from './ports.ts'
+import type { ChatStorage, CommitOptions } from './ports.ts'
 
 /** Milliseconds of a growing answer that one transaction collects. */
 const COALESCE = 100
@@ -11,8 +12,12 @@ const COALESCE = 100
 export interface PersistDeps {
   storage: ChatStorage
   env: Env
+  /** Ends what waits to be written later: after it only `commit` and `flush` write. */
+  ended: AbortSignal
   fieldsOf(core: Core): SessionFields
-  /** Called when the first write fails, and with undefined when writing works again. */
+  /** Whether what is stored of a session is read, tried again where it could not be: nothing is written over it before. */
+  isRead(core: Core): Promise<boolean>
+  /** Called after each write, with what was wrong. */
   onHealth(error: ErrorData | undefined): void
   /** Called after a batch is stored. */
   onStored(sessionId: string): void
@@ -22,11 +27,17 @@ export interface PersistDeps {
 export interface Persist {
   /** Remembers what an update changed; it is written soon. */
   note(core: Core, trace: Trace): void
+  /** Remembers outbox rows that changed or are gone; they are written soon. */
+  noteOutbox(core: Core, ids: Iterable<string>): void
   /**
-   * Writes what is unsaved together with these changes, in one transaction. Resolves with whether it is stored; where
-   * storage fails, what was unsaved stays so and is tried again. Throws `conflict` when a guard fails.
+   * Writes everything that was noted before, in one transaction. Resolves with whether it is on disk; where storage fails,
+   * it stays unsaved and is tried again.
    */
-  commit(core: Core, changes?: readonly Change[], options?: CommitOptions): Promise<boolean>
+  commit(core: Core, options?: Pick<CommitOptions, 'durability'>): Promise<boolean>
+  /** Runs between two writes: what it reads then is what was written last. */
+  between(core: Core, read: () => Promise<void>): Promise<void>
+  /** What is not written yet. */
+  unsaved(core: Core): Readonly<Unsaved>
   /** Resolves when all that was noted before is stored, or could not be. */
   flush(): Promise<void>
 }
@@ -35,81 +46,154 @@ interface Writer {
   unsaved: Unsaved
   /** Characters in each message's journal. */
   grown: Map<string, number>
-  /** The last write; the next one waits for it. */
+  /** The last write or read; the next one waits for it. */
   tail: Promise<unknown>
-  /** A write is due without anybody's further help. */
+  /** A write is on its way that has not begun. */
   due: boolean
+  /** Who waits for its write has to know that it is on disk. */
+  strict: boolean
+  /** When the last write began. */
+  wroteAt: number
+  /** Ends the wait for a write that may come later. */
+  timer: AbortController | undefined
+  /** Writes in a row that failed. */
+  failures: number
 }
 
-export function createPersist({ storage, env, fieldsOf, onHealth, onStored }: PersistDeps): Persist {
-  const writers = new Map<Core, Writer>()
-  let failing = false
+const newWriter = (): Writer => ({
+  unsaved: nothingUnsaved(),
+  grown: new Map(),
+  tail: Promise.resolve(),
+  due: false,
+  strict: false,
+  wroteAt: Number.NEGATIVE_INFINITY,
+  timer: undefined,
+  failures: 0,
+})
 
-  const writerOf = (core: Core): Writer => {
-    const present = writers.get(core)
-    if (present) return present
-    const writer = { unsaved: nothingUnsaved(), grown: new Map(), tail: Promise.resolve(), due: false }
-    writers.set(core, writer)
-    return writer
+/** How a write ended. */
+type Written = { type: 'stored' } | { type: 'unread' } | { type: 'failed'; error: ErrorData }
+
+/** Takes what is unsaved and writes it. Never throws. */
+async function write(core: Core, writer: Writer, deps: PersistDeps): Promise<Written> {
+  const { storage, env } = deps
+  const readable = isSaved(writer.unsaved) || (await deps.isRead(core))
+  const { unsaved, strict } = writer
+  Object.assign(writer, { due: false, strict: false })
+  if (isSaved(unsaved)) return { type: 'stored' }
+  if (!readable) return { type: 'unread' }
+  Object.assign(writer, { unsaved: nothingUnsaved(), wroteAt: env.now() })
+  try {
+    const changes = batchOf(core.state, core.outbox, unsaved, deps.fieldsOf(core), writer.grown)
+    if (changes.length === 0) return { type: 'stored' }
+    await storage.commit(changes, { durability: strict ? 'strict' : 'relaxed' })
+  } catch (thrown) {
+    putBack(writer.unsaved, unsaved)
+    return { type: 'failed', error: errorData(thrown, 'storage') }
   }
+  deps.onStored(core.id)
+  return { type: 'stored' }
+}
 
-  const report = (error: ErrorData | undefined) => {
-    if (failing === (error !== undefined)) return
-    failing = error !== undefined
-    onHealth(error)
+interface Desk {
+  readonly deps: PersistDeps
+  readonly writers: Map<Core, Writer>
+}
+
+function writerOf({ writers }: Desk, core: Core): Writer {
+  const present = writers.get(core)
+  if (present) return present
+  const writer = newWriter()
+  writers.set(core, writer)
+  return writer
+}
+
+function later(desk: Desk, core: Core, writer: Writer, delay: number): void {
+  const { env, ended } = desk.deps
+  if (writer.timer || ended.aborted) return
+  const timer = new AbortController()
+  writer.timer = timer
+  const over = () => {
+    if (writer.timer === timer) writer.timer = undefined
   }
+  env.sleep(delay, timer.signal).then(() => {
+    over()
+    return enqueue(desk, core, writer)
+  }, over)
+}
 
-  async function write(
-    core: Core,
-    writer: Writer,
-    changes: readonly Change[],
-    options: CommitOptions,
-  ): Promise<boolean> {
-    writer.due = false
-    const { unsaved } = writer
-    if (isSaved(unsaved) && changes.length === 0) return !failing
-    writer.unsaved = nothingUnsaved()
-    try {
-      await storage.commit(
-        [...batchOf(core.state, unsaved, fieldsOf(core), writer.grown), ...changes],
-        options,
-      )
-    } catch (error) {
-      putBack(writer.unsaved, unsaved)
-      if (error instanceof TidemarkError && error.code === 'conflict') throw error
-      report(errorData(error, 'storage'))
-      return false
-    }
-    report(undefined)
-    onStored(core.id)
-    return storage.durable
+async function attempt(desk: Desk, core: Core, writer: Writer): Promise<boolean> {
+  const { deps, writers } = desk
+  const { failures } = writer
+  const written = await write(core, writer, deps)
+  if (written.type !== 'stored') {
+    writer.failures++
+    // What nobody could read has told of itself.
+    if (written.type === 'failed') deps.onHealth(written.error)
+    later(desk, core, writer, backoffDelay(failures, deps.env.random()))
+    return false
   }
-
-  const commit = (
-    core: Core,
-    changes: readonly Change[] = [],
-    options: CommitOptions = {},
-  ): Promise<boolean> => {
-    const writer = writerOf(core)
-    const written = writer.tail.then(() => write(core, writer, changes, options))
-    // The next write waits for this one, and is not its outcome's business.
-    writer.tail = written.catch(() => undefined)
-    return written
+  writer.failures = 0
+  if ([...writers.values()].every((other) => other.failures === 0)) deps.onHealth(undefined)
+  if (failures > 0) {
+    // The wait that a failing storage asked for is too long for one that works.
+    writer.timer?.abort()
+    writer.timer = undefined
+    if (!isSaved(writer.unsaved)) schedule(desk, core, writer, false)
   }
+  return deps.storage.durable
+}
 
+function enqueue(desk: Desk, core: Core, writer: Writer): Promise<boolean> {
+  const written = writer.tail.then(() => attempt(desk, core, writer))
+  writer.tail = written
+  return written
+}
+
+/** A growing answer is collected for a while, by elapsed time: a hidden page's timers are late, its chunks are not. */
+function schedule(desk: Desk, core: Core, writer: Writer, grows: boolean): void {
+  const { env, ended } = desk.deps
+  // While storage fails, what is unsaved is tried again by itself.
+  if (writer.due || writer.failures > 0 || ended.aborted) return
+  const wait = grows ? Math.min(COALESCE, writer.wroteAt + COALESCE - env.now()) : 0
+  if (wait > 0) later(desk, core, writer, wait)
+  else {
+    writer.due = true
+    void enqueue(desk, core, writer)
+  }
+}
+
+export function createPersist(deps: PersistDeps): Persist {
+  const desk: Desk = { deps, writers: new Map() }
+  const { writers } = desk
+  deps.ended.addEventListener('abort', () => {
+    for (const { timer } of writers.values()) timer?.abort()
+  })
   return {
-    commit,
     note(core, trace) {
-      const writer = writerOf(core)
+      const writer = writerOf(desk, core)
       note(writer.unsaved, trace)
-      if (writer.due) return
-      writer.due = true
-      const grows = trace.pieces.length > 0 && trace.changed.size === 0 && trace.removed.size === 0
-      // A write that fails is reported and put back by `write`; a background write has no guard to fail.
-      void (grows ? env.sleep(COALESCE) : Promise.resolve()).then(() => commit(core))
+      schedule(desk, core, writer, trace.changed.size === 0 && trace.removed.size === 0)
     },
+    noteOutbox(core, ids) {
+      const writer = writerOf(desk, core)
+      for (const id of ids) writer.unsaved.outbox.add(id)
+      schedule(desk, core, writer, false)
+    },
+    commit(core, { durability } = {}) {
+      const writer = writerOf(desk, core)
+      writer.strict ||= durability === 'strict'
+      return enqueue(desk, core, writer)
+    },
+    between(core, read) {
+      const writer = writerOf(desk, core)
+      const done = writer.tail.then(read)
+      writer.tail = done.catch(() => undefined)
+      return done
+    },
+    unsaved: (core) => writerOf(desk, core).unsaved,
     async flush() {
-      await Promise.all([...writers.keys()].map((core) => commit(core)))
+      await Promise.all([...writers].map(([core, writer]) => enqueue(desk, core, writer)))
     },
   }
 }

@@ -2,10 +2,11 @@ import { siblingsOf } from '../message/tree.ts'
 import { messagesOf } from '../protocol/state.ts'
 import {
   type ActionDeps,
-  changeSession,
+  deleteSession,
   discard,
   edit,
   regenerate,
+  rename,
   retry,
   selectBranch,
   send,
@@ -35,16 +36,6 @@ export const createSession = (core: Core, deps: SessionDeps): ChatSession => ({
   discard: (messageId) => discard(core, deps, messageId),
   loadOlder: deps.loadOlder,
   resync: deps.resync,
-  rename: (title) =>
-    changeSession(
-      core,
-      deps,
-      (state) => (state.session ? { ...state, session: { ...state.session, title } } : state),
-      {
-        type: 'patchSession',
-        body: { title },
-      },
-    ),
-  delete: () =>
-    changeSession(core, deps, (state) => ({ ...state, deleted: true }), { type: 'deleteSession' }),
+  rename: (title) => rename(core, deps, title),
+  delete: () => deleteSession(core, deps),
 })

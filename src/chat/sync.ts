@@ -31,12 +31,14 @@ export interface SyncDeps extends ChatContext {
 const POLL_CAP = 5_000
 
 interface Line {
-  /** `none`: the server has no feed, the session is read in pages. */
+  /** `none`: the server has no feed, the session is read in pages. One that was there once is only out of order. */
   feed: 'unknown' | 'open' | 'closed' | 'none'
   /** Ends the connection of this round, and the pause after it. */
   round: AbortController
   /** Rounds since the last one that brought something. */
   attempts: number
+  /** Rounds in a row that soon ended because something was missing. */
+  gaps: number
   /** Requests whose events are being read. */
   streams: number
   ended: boolean
@@ -55,11 +57,34 @@ function isOutstanding(state: SessionState): boolean {
   return newest?.role === 'user'
 }
 
+/** Whether nothing was told with a number yet that would tell what is known. */
+const isFresh = ({ cursor, rev }: SessionState): boolean => cursor === null && rev === 0
+
+/** Reads the events of a request, until they end or something of them is missing. */
+async function readStream(core: Core, line: Line, deps: SyncDeps, events: AsyncIterable<EventBatch>) {
+  line.streams++
+  // What comes without numbers would be told twice: by this stream, and by a feed that is opening.
+  if (isFresh(core.state)) line.round.abort()
+  try {
+    for await (const batch of events) {
+      if (line.ended) break
+      fold(core, batch, deps)
+      if (core.state.missing) break
+    }
+  } catch (thrown) {
+    // However a request's events end, what is still open is asked for again.
+    const error = errorData(thrown, 'network')
+    if (error.code !== 'aborted') deps.onProblem(error)
+  }
+  line.streams--
+}
+
 export function createSync(core: Core, deps: SyncDeps): Sync {
   const line: Line = {
     feed: 'unknown',
     round: new AbortController(),
     attempts: 0,
+    gaps: 0,
     streams: 0,
     ended: false,
     asked: [],
@@ -83,19 +108,9 @@ export function createSync(core: Core, deps: SyncDeps): Sync {
     },
     feedOpen: () => line.feed === 'open',
     async consume(events) {
-      line.streams++
-      try {
-        for await (const batch of events) {
-          fold(core, batch, deps)
-          if (core.state.missing) break
-        }
-      } catch (thrown) {
-        // However a request's events end, what is still open is asked for again.
-        const error = errorData(thrown, 'network')
-        if (error.code !== 'aborted') deps.onProblem(error)
-      }
-      line.streams--
-      if (!line.ended && (core.state.missing || isOutstanding(core.state))) wake()
+      await readStream(core, line, deps, events)
+      const isFollowed = line.feed === 'open' || (line.feed === 'none' && !isOutstanding(core.state))
+      if (!line.ended && (core.state.missing || !isFollowed)) wake()
     },
     stop() {
       line.ended = true
@@ -108,7 +123,10 @@ export function createSync(core: Core, deps: SyncDeps): Sync {
 function fold(core: Core, batch: EventBatch, deps: SyncDeps): void {
   foldBatch(core, batch, deps.env.now())
   if (batch.malformed === 0) return
-  deps.onProblem({ code: 'protocol', message: `${batch.malformed} events could not be read` })
+  deps.onProblem(
+    { code: 'protocol', message: `${batch.malformed} events could not be read` },
+    batch.malformed,
+  )
   update(core, (state) => (state.missing ? state : { ...state, missing: { reason: 'malformed' } }))
 }
 
@@ -130,52 +148,75 @@ const wait = (deps: SyncDeps, pause: number | 'woken', signal: AbortSignal): Pro
     ? new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
     : deps.env.sleep(pause, signal).catch(() => undefined)
 
+/** What nobody needs to wait for any longer. */
+const release = (line: Line, waiting: readonly (() => void)[]): void => {
+  line.asked = line.asked.filter((resolve) => !waiting.includes(resolve))
+  for (const resolve of waiting) resolve()
+}
+
+/** Reads everything that changed. */
+async function readPages(core: Core, line: Line, deps: SyncDeps, signal: AbortSignal): Promise<void> {
+  const { runtime, env } = deps
+  const waiting = [...line.asked]
+  const byMessage = core.state.rev === 0 && core.fields.complete
+  const malformed = await catchUp(core, { runtime, env, byMessage }, signal)
+  if (malformed > 0)
+    deps.onProblem({ code: 'protocol', message: `${malformed} messages could not be read` }, malformed)
+  setFields(core, { connection: 'online' })
+  release(line, waiting)
+}
+
 /** One connection's life. Returns how long to pause after it: milliseconds, or until somebody wakes it. */
 async function round(core: Core, line: Line, deps: SyncDeps, signal: AbortSignal): Promise<number | 'woken'> {
-  const { runtime, env } = deps
-  if ([...core.outbox.values()].some(({ request }) => request.type === 'createSession')) return 'woken'
-  if (core.fields.connection === 'idle') setFields(core, { connection: 'connecting' })
-  const { cursor, rev, missing } = core.state
-  const pages = async () => {
-    const waiting = [...line.asked]
-    const malformed = await catchUp(
-      core,
-      { runtime, env, byMessage: line.feed === 'none' && core.state.rev === 0 },
-      signal,
-    )
-    if (malformed > 0)
-      deps.onProblem({ code: 'protocol', message: `${malformed} messages could not be read` })
-    setFields(core, { connection: 'online' })
-    line.asked = line.asked.filter((resolve) => !waiting.includes(resolve))
-    for (const resolve of waiting) resolve()
+  // There is nothing to read before the session is there.
+  if ([...core.outbox.values()].some(({ request }) => request.type === 'createSession')) {
+    release(line, line.asked)
+    return 'woken'
   }
-  const fresh = cursor === null && rev === 0
-  const read = line.asked.length > 0 || missing !== null || fresh || line.feed === 'none'
-  if (read) await pages()
+  if (core.fields.connection === 'idle') setFields(core, { connection: 'connecting' })
+  const fresh = isFresh(core.state)
+  // What a request's stream tells without numbers must not be told by pages and a feed as well.
+  const alone = line.streams === 0 || !fresh
+  const read =
+    line.asked.length > 0 || core.state.missing !== null || (alone && (fresh || line.feed === 'none'))
+  if (read) await readPages(core, line, deps, signal)
+  if (!alone) return 'woken'
   if (line.feed !== 'none') {
     try {
       return await follow(core, line, deps, signal)
     } catch (thrown) {
-      if (!hasNoRoute(errorData(thrown))) throw thrown
+      if (line.feed !== 'unknown' || !hasNoRoute(errorData(thrown))) throw thrown
       line.feed = 'none'
-      if (!read) await pages()
+      if (!read) await readPages(core, line, deps, signal)
     }
   }
   if (line.streams > 0 || !isOutstanding(core.state)) return 'woken'
-  return POLL_CAP / 10 + backoffDelay(line.attempts++, env.random(), 0, { cap: POLL_CAP })
+  return POLL_CAP / 10 + backoffDelay(line.attempts++, deps.env.random(), 0, { cap: POLL_CAP })
 }
 
+/** A round that lasted so long, in milliseconds, has nothing to do with the one before. */
+const CALM = 60_000
+
 async function follow(core: Core, line: Line, deps: SyncDeps, signal: AbortSignal): Promise<number> {
+  const { env, runtime } = deps
+  const began = env.now()
   const { cursor } = core.state
-  for await (const batch of deps.runtime.follow(core.id, cursor && formatEventId(cursor), signal)) {
+  for await (const batch of runtime.follow(core.id, cursor && formatEventId(cursor), signal)) {
+    if (signal.aborted) break
     line.feed = 'open'
     setFields(core, { connection: 'online' })
-    if (batch.envelopes.length > 0) line.attempts = 0
+    const before = core.state
     fold(core, batch, deps)
-    if (core.state.missing) return 0
+    if (core.state.missing) {
+      // Asked for at once, unless the answer to that did not help.
+      line.gaps = env.now() - began > CALM ? 1 : line.gaps + 1
+      return line.gaps === 1 ? 0 : backoffDelay(line.gaps, env.random())
+    }
+    // Progress resets the back-off; connecting does not, and neither does being told what is known.
+    if (core.state !== before) line.attempts = 0
   }
-  // Progress resets the back-off; connecting does not.
-  return backoffDelay(line.attempts++, deps.env.random())
+  if (env.now() - began > CALM) line.gaps = 0
+  return backoffDelay(line.attempts++, env.random())
 }
 
 /** What a round's failure means for the next one. */
@@ -188,11 +229,14 @@ function failed(
 ): number | 'woken' {
   if (line.ended || signal.aborted) return 0
   const error = errorData(thrown, 'protocol')
-  if (error.status === 410) update(core, (state) => (state.deleted ? state : { ...state, deleted: true }))
-  // A session that the server does not know: there is something to ask for once something was sent.
-  if (error.code === 'not-found') {
+  const gone = error.status === 410
+  const isKnown = !isFresh(core.state) || core.fields.tidemark !== null
+  if (gone) update(core, (state) => (state.deleted ? state : { ...state, deleted: true }))
+  // A session that the server does not know: there is something to ask for once something was sent. One that it knew is
+  // only lost on the way.
+  if (gone || (error.code === 'not-found' && !isKnown)) {
     setFields(core, { connection: 'idle' })
-    for (const resolve of line.asked.splice(0)) resolve()
+    release(line, line.asked)
     return 'woken'
   }
   setFields(core, { connection: isOffline() ? 'offline' : 'reconnecting' })

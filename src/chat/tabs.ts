@@ -29,6 +29,23 @@ const isTabMessage = (value: unknown): value is TabMessage =>
   'sessionId' in value &&
   typeof value.sessionId === 'string'
 
+/** Holds a lock until it is given up. Where locks are refused (in an opaque origin, say), the tab works as if it were alone. */
+function hold(locks: LockManager, name: string, onHeld: () => void): () => void {
+  const waiting = new AbortController()
+  let release = () => waiting.abort()
+  const held = () =>
+    new Promise<void>((resolve) => {
+      release = resolve
+      onHeld()
+    })
+  const request = async () => locks.request(name, { signal: waiting.signal }, held)
+  request().catch(() => {
+    // Given up while waiting: there is nothing to release.
+    if (!waiting.signal.aborted) onHeld()
+  })
+  return () => release()
+}
+
 /**
  * Tabs over Web Locks and BroadcastChannel. Without these APIs, or without a name to share, a tab works alone.
  * @see https://w3c.github.io/web-locks/
@@ -38,30 +55,26 @@ export function createTabs(name: string | undefined, onMessage: (message: TabMes
   if (!name || !locks || !globalThis.BroadcastChannel) return alone
   const channel = new BroadcastChannel(`tidemark:${name}`)
   const held = new Set<() => void>()
+  let closed = false
   channel.onmessage = ({ data }) => {
     if (isTabMessage(data)) onMessage(data)
   }
   return {
     lead(sessionId, onLead) {
-      const waiting = new AbortController()
-      let release = () => waiting.abort()
+      const release = hold(locks, `tidemark:${name}:${sessionId}`, onLead)
       const give = () => {
         held.delete(give)
         release()
       }
       held.add(give)
-      const hold = () =>
-        new Promise<void>((resolve) => {
-          release = resolve
-          onLead()
-        })
-      locks.request(`tidemark:${name}:${sessionId}`, { signal: waiting.signal }, hold).catch(() => {
-        // Given up while waiting: there is nothing to release.
-      })
       return give
     },
-    post: (message) => channel.postMessage(message),
+    post(message) {
+      // What is stored while the chat closes, the next tab to lead reads anyway.
+      if (!closed) channel.postMessage(message)
+    },
     close() {
+      closed = true
       for (const give of [...held]) give()
       channel.close()
     },

@@ -1,4 +1,4 @@
-import type { Message } from '../message/schema.ts'
+import { isSettled, type Message } from '../message/schema.ts'
 import { pathTo } from '../message/tree.ts'
 import { messageOf, messagesOf, type SessionState } from '../protocol/state.ts'
 
@@ -37,13 +37,18 @@ export function viewOf(
     const messages = last.view.messages.map(
       (message) => shown.get(message.id) ?? state.live.get(message.id) ?? message,
     )
-    return { ...last.view, messages }
+    return sameItems(messages, last.view.messages) ? last.view : { ...last.view, messages }
   }
   const path = pathTo(messagesOf(state), state.headId)
   const hasOlder = path[0] !== undefined && path[0].parentId !== null
   const own = unacknowledged(state, new Set(path.map(({ id }) => id)))
-  return { messages: [...path, ...own].map((message) => shown.get(message.id) ?? message), hasOlder }
+  const messages = [...path, ...own].map((message) => shown.get(message.id) ?? message)
+  const same = last && last.view.hasOlder === hasOlder && sameItems(messages, last.view.messages)
+  return same ? last.view : { messages, hasOlder }
 }
+
+const sameItems = (a: readonly Message[], b: readonly Message[]): boolean =>
+  a.length === b.length && a.every((message, at) => message === b[at])
 
 function sameKeys(a: SessionState, b: SessionState): boolean {
   if (a.live === b.live) return true
@@ -58,7 +63,8 @@ function sameKeys(a: SessionState, b: SessionState): boolean {
  */
 export function tidemarkOf(state: SessionState, floor: string | null): string | null {
   let firstOpen = Number.POSITIVE_INFINITY
-  for (const { seq } of state.live.values()) firstOpen = Math.min(firstOpen, seq ?? firstOpen)
+  for (const message of messagesOf(state))
+    if (!isSettled(message)) firstOpen = Math.min(firstOpen, message.seq ?? firstOpen)
   let newest = floor === null ? undefined : messageOf(state, floor)
   if (newest && (newest.seq ?? 0) >= firstOpen) newest = undefined
   for (const message of state.rest.values()) {

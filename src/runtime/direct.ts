@@ -97,9 +97,12 @@ function begin(runs: Runs, options: DirectOptions, host: RuntimeHost, turnOf: Tu
     const log = logOf(host, sessionId, { began: resolve, putOff })
     const fixed = { runId, sessionId, history, log, env: host.env, signal: abort.signal }
     const run = runTurn({ ...options, ...fixed, ...(assistantId !== undefined && { assistantId }) })
-    const done = run.finally(() => runs.running.delete(runId))
-    runs.running.set(runId, { sessionId, abort, done })
-    done.then(() => (problem ? reject(problem) : resolve()), reject)
+    const ended = () => {
+      runs.running.delete(runId)
+    }
+    // Those who wait for their turn, or for the end, do not care how it ended.
+    runs.running.set(runId, { sessionId, abort, done: run.then(ended, ended) })
+    run.then(() => (problem ? reject(problem) : resolve()), reject)
   })
 }
 
@@ -129,9 +132,10 @@ async function answer(
   }
   const history = await host.history(sessionId, messageId)
   const asked = history.at(-1)
+  if (asked?.id !== messageId)
+    throw new TidemarkError('not-found', `messageId: no message ${messageId} is stored in this session`)
   // The question takes its place before its answer does.
-  if (asked && asked.seq === undefined)
-    await host.append(sessionId, [{ type: 'message.updated', message: asked }])
+  if (asked.seq === undefined) await host.append(sessionId, [{ type: 'message.updated', message: asked }])
   await begin(runs, options, host, { sessionId, runId, history, assistantId })
 }
 
@@ -151,6 +155,8 @@ export function direct(options: DirectOptions): Runtime {
       runs.cancelled.add(runId)
       runs.running.get(runId)?.abort.abort()
     }
+    if (request.type === 'deleteSession')
+      for (const run of runs.running.values()) if (run.sessionId === sessionId) run.abort.abort()
     const question = questionOf(request)
     if (question) await answer(runs, options, host, sessionId, question)
     return {}

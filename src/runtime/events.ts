@@ -21,18 +21,24 @@ function silenceOf(response: Response, fallback = 45_000): number {
   return seconds > 0 ? seconds * 1000 * MISSED_HEARTBEATS : fallback
 }
 
+export const isEventStream = (response: Response): boolean =>
+  response.headers.get('content-type')?.includes('text/event-stream') ?? false
+
 /**
- * The events of an answer as its bytes come: one batch a network chunk; comments alone give an empty one. Ends with the
- * bytes. Throws `protocol` where it is no event stream, `network` or `timeout` where the line is lost.
+ * The events of an answer as its bytes come: an empty batch to begin with, since the line is open, then one a network
+ * chunk; comments alone give an empty one. Ends with the bytes. Throws `protocol` where it is no event stream, `network`
+ * or `timeout` where the line is lost.
  */
 export async function* readEvents(response: Response, options: ReadOptions): AsyncGenerator<EventBatch> {
   const { defaults, env, signal } = options
-  if (!response.headers.get('content-type')?.includes('text/event-stream') || !response.body) {
+  if (!isEventStream(response) || !response.body) {
     await response.body?.cancel()
     throw new TidemarkError('protocol', 'expected an answer of type text/event-stream')
   }
+  yield { envelopes: [], malformed: 0 }
   const silence = silenceOf(response, options.silence)
   let batch: EventBatch = { envelopes: [], malformed: 0 }
+  let overflown = false
   const parser = createSseParser({
     onFrame(frame) {
       const decoded = decodeFrame(frame, defaults)
@@ -40,7 +46,9 @@ export async function* readEvents(response: Response, options: ReadOptions): Asy
       else if (decoded.type === 'malformed') batch.malformed++
     },
     onOverflow() {
-      throw new TidemarkError('protocol', 'an event is too long')
+      // Read by pages instead: the feed would send it again and again.
+      batch.malformed++
+      overflown = true
     },
   })
   const reader = response.body.getReader()
@@ -50,6 +58,7 @@ export async function* readEvents(response: Response, options: ReadOptions): Asy
       if (done) return
       parser.feed(value)
       yield batch
+      if (overflown) return
       batch = { envelopes: [], malformed: 0 }
     }
   } finally {
@@ -68,11 +77,14 @@ async function read(reader: Reader, silence: number, env: Env, signal: AbortSign
     },
     () => new Promise<never>(() => {}),
   )
+  const aborted = () => new TidemarkError('aborted', 'the request was aborted')
   try {
-    return await Promise.race([reader.read(), silent])
+    const piece = await Promise.race([reader.read(), silent])
+    if (signal.aborted) throw aborted()
+    return piece
   } catch (cause) {
     if (cause instanceof TidemarkError) throw cause
-    if (signal.aborted) throw new TidemarkError('aborted', 'the request was aborted', { cause })
+    if (signal.aborted) throw aborted()
     throw new TidemarkError('network', 'the connection was lost', { cause })
   } finally {
     timer.abort()

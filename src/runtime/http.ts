@@ -1,4 +1,4 @@
-import { ErrorData, isAbort, TidemarkError } from '../lib/errors.ts'
+import { ErrorData, isAbort, isRetryable, TidemarkError } from '../lib/errors.ts'
 import { isRecord } from '../protocol/lenient.ts'
 
 type HeadersLike = Readonly<Record<string, string>>
@@ -23,7 +23,7 @@ interface HttpRequest {
 /** One request; resolves with a 2xx answer, throws `TidemarkError` for everything else. */
 export interface Http {
   (method: string, path: string, request: HttpRequest): Promise<Response>
-  /** The answer's JSON; throws `protocol` where it is none. */
+  /** The answer's JSON, undefined for an empty one; throws `protocol` where it is none, `network` where it is cut off. */
   json(response: Response): Promise<unknown>
 }
 
@@ -31,12 +31,23 @@ const CODES: Readonly<Record<number, ErrorData['code']>> = {
   401: 'auth',
   403: 'auth',
   404: 'not-found',
+  405: 'not-found',
   408: 'timeout',
   409: 'conflict',
   410: 'not-found',
   425: 'server',
   429: 'rate-limit',
+  501: 'not-found',
 }
+
+/** The code of a failed answer. What the status says of trying again stands, whatever the words say. */
+function codeOf(status: number, given?: ErrorData['code']): ErrorData['code'] {
+  const code = CODES[status] ?? (status >= 500 ? 'server' : 'invalid-request')
+  return given && isRetryable({ code: given }) === isRetryable({ code }) ? given : code
+}
+
+/** Characters of an answer's own words that are kept. */
+const MOST_WORDS = 1_000
 
 /** Seconds or a date, in milliseconds from the answer's own clock. */
 function retryAfter(headers: Headers): number | undefined {
@@ -52,18 +63,35 @@ function retryAfter(headers: Headers): number | undefined {
 async function errorOf(response: Response): Promise<TidemarkError> {
   const { status, headers } = response
   const text = await response.text().catch(() => '')
-  const code = CODES[status] ?? (status >= 500 ? 'server' : 'invalid-request')
   const wait = retryAfter(headers)
   const known = { status, ...(wait !== undefined && { retryAfter: wait }) }
   try {
     const body: unknown = JSON.parse(text)
     const given = ErrorData.safeParse(isRecord(body) ? body.error : undefined)
-    if (given.success)
-      return new TidemarkError(given.data.code, given.data.message, { ...given.data, ...known })
+    if (given.success) {
+      const { code, message, ...rest } = given.data
+      return new TidemarkError(codeOf(status, code), message.slice(0, MOST_WORDS), { ...rest, ...known })
+    }
   } catch {
     // Not JSON: a proxy's page, or nothing. The status says enough.
   }
-  return new TidemarkError(code, `the server answered ${status}`, known)
+  return new TidemarkError(codeOf(status), `the server answered ${status}`, known)
+}
+
+async function jsonOf(response: Response): Promise<unknown> {
+  let text: string
+  try {
+    text = await response.text()
+  } catch (cause) {
+    if (isAbort(cause)) throw new TidemarkError('aborted', 'the request was aborted', { cause })
+    throw new TidemarkError('network', 'the answer was cut off', { cause })
+  }
+  if (text.trim() === '') return undefined
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new TidemarkError('protocol', 'the answer is not JSON', { cause })
+  }
 }
 
 /** Requests below one URL. Headers are asked for anew after a 401, once, so that a rotated token goes through. */
@@ -90,24 +118,21 @@ export function createHttp({ url, headers, fetch: given, credentials = 'same-ori
     } catch (cause) {
       if (isAbort(cause) || request.signal.aborted)
         throw new TidemarkError('aborted', 'the request was aborted', { cause })
+      // What asking for the headers threw may know better.
+      if (cause instanceof TidemarkError) throw cause
       throw new TidemarkError('network', 'the server cannot be reached', { cause })
     }
   }
 
   const http = async (method: string, path: string, request: HttpRequest): Promise<Response> => {
-    const first = await once(method, path, request)
-    const response =
-      first.status === 401 && typeof headers === 'function' ? await once(method, path, request) : first
+    let response = await once(method, path, request)
+    if (response.status === 401 && typeof headers === 'function') {
+      // Nobody reads it: the connection is free for the next request.
+      await response.body?.cancel()
+      response = await once(method, path, request)
+    }
     if (!response.ok) throw await errorOf(response)
     return response
   }
-  return Object.assign(http, {
-    async json(response: Response): Promise<unknown> {
-      try {
-        return await response.json()
-      } catch (cause) {
-        throw new TidemarkError('protocol', 'the answer is not JSON', { cause })
-      }
-    },
-  })
+  return Object.assign(http, { json: jsonOf })
 }

@@ -1,12 +1,12 @@
 import type { OutboxRequest } from '../chat/ports.ts'
 import type { Accepted, DispatchContext, PageQuery, Runtime, RuntimeHost } from '../chat/runtime-port.ts'
-import { platformEnv } from '../lib/env.ts'
+import { type Env, platformEnv } from '../lib/env.ts'
 import { TidemarkError } from '../lib/errors.ts'
 import { Session } from '../message/schema.ts'
 import { decodeMessage, decodePage } from '../protocol/codec.ts'
 import { isRecord, withoutNulls } from '../protocol/lenient.ts'
-import { readEvents } from './events.ts'
-import { createHttp, type HttpOptions } from './http.ts'
+import { isEventStream, readEvents } from './events.ts'
+import { createHttp, type Http, type HttpOptions } from './http.ts'
 
 export interface RemoteOptions extends HttpOptions {
   /** Milliseconds without a byte after which the feed is opened again, where the server announces no heartbeat. @default 45_000 */
@@ -23,8 +23,90 @@ const ROUTES: { readonly [T in OutboxRequest['type']]: readonly [method: string,
 }
 
 /** What a server without the route answers; such a server has no sessions to create, rename or delete. */
-const hasNoRoute = (error: unknown) =>
-  error instanceof TidemarkError && [404, 405, 501].includes(error.data.status ?? 0)
+const hasNoRoute = (error: unknown, type: OutboxRequest['type']) =>
+  error instanceof TidemarkError &&
+  [404, 405, 501, ...(type === 'deleteSession' ? [410] : [])].includes(error.data.status ?? 0)
+
+/** A session of a list, with what a minimal server leaves out. */
+function decodeSession(given: unknown, now: number): Session[] {
+  try {
+    const clean = withoutNulls(given)
+    if (!isRecord(clean)) return []
+    const parsed = Session.safeParse({
+      createdAt: now,
+      updatedAt: now,
+      metadata: {},
+      headId: null,
+      v: 1,
+      ...clean,
+    })
+    return parsed.success ? [parsed.data] : []
+  } catch (error) {
+    // Nested too deeply to be read: it is not there.
+    if (error instanceof RangeError) return []
+    throw error
+  }
+}
+
+const base = (sessionId: string) => `/sessions/${encodeURIComponent(sessionId)}`
+
+/** A server, and what is needed to read what it says. */
+interface Line {
+  readonly http: Http
+  readonly silence: number | undefined
+  env: Env
+}
+
+const defaultsOf = ({ env }: Line, sessionId: string) => ({ sessionId, now: env.now(), parentId: null })
+
+const eventsOf = (line: Line, response: Response, sessionId: string, signal: AbortSignal) =>
+  readEvents(response, {
+    defaults: defaultsOf(line, sessionId),
+    env: line.env,
+    signal,
+    silence: line.silence,
+  })
+
+async function send(line: Line, request: OutboxRequest, context: DispatchContext): Promise<Accepted> {
+  const { sessionId, key, signal, feed } = context
+  const [method, path] = ROUTES[request.type]
+  const streams = request.type === 'send' && !feed
+  const response = await line.http(
+    method,
+    request.type === 'createSession' ? '/sessions' : base(sessionId) + path,
+    {
+      signal,
+      headers: {
+        accept: streams ? 'text/event-stream, application/json;q=0.5' : 'application/json',
+        ...(request.type === 'send' && { 'idempotency-key': key }),
+      },
+      body: 'body' in request ? request.body : undefined,
+    },
+  )
+  if (isEventStream(response)) return { events: eventsOf(line, response, sessionId, signal) }
+  const answer = await line.http.json(response)
+  const given = isRecord(answer) && isRecord(answer.message) ? answer.message : undefined
+  const message = given && decodeMessage(given, defaultsOf(line, sessionId))
+  return message ? { message } : {}
+}
+
+async function dispatch(line: Line, request: OutboxRequest, context: DispatchContext): Promise<Accepted> {
+  try {
+    return await send(line, request, context)
+  } catch (error) {
+    const { type } = request
+    // A minimal server knows sessions only by the messages sent to them; a deleted one is gone already.
+    if (type !== 'send' && type !== 'command' && hasNoRoute(error, type)) return {}
+    throw error
+  }
+}
+
+async function list(line: Line, query: { after?: string; limit: number }, signal: AbortSignal) {
+  const answer = await line.http.json(await line.http('GET', `/sessions?${search({ ...query })}`, { signal }))
+  const { sessions, hasMore } = isRecord(answer) ? answer : { sessions: answer, hasMore: false }
+  const given: unknown[] = Array.isArray(sessions) ? sessions : []
+  return { sessions: given.flatMap((one) => decodeSession(one, line.env.now())), hasMore: hasMore === true }
+}
 
 /**
  * A server owns the truth: this client mirrors it. The server speaks the protocol of DESIGN.md, or the little of it that a
@@ -33,77 +115,28 @@ const hasNoRoute = (error: unknown) =>
  * @param options.headers sent with each request; may be async, and is asked again after a 401, once
  */
 export function remote(options: RemoteOptions): Runtime {
-  let env = platformEnv
-  const http = createHttp(options)
-  const base = (sessionId: string) => `/sessions/${encodeURIComponent(sessionId)}`
-  const defaults = (sessionId: string) => ({ sessionId, now: env.now(), parentId: null })
-  const events = (response: Response, sessionId: string, signal: AbortSignal) =>
-    readEvents(response, { defaults: defaults(sessionId), env, signal, silence: options.silence })
-
-  async function send(request: OutboxRequest, context: DispatchContext): Promise<Accepted> {
-    const { sessionId, key, signal, feed } = context
-    const [method, path] = ROUTES[request.type]
-    const response = await http(
-      method,
-      request.type === 'createSession' ? '/sessions' : base(sessionId) + path,
-      {
-        signal,
-        headers: {
-          accept:
-            feed || request.type !== 'send'
-              ? 'application/json'
-              : 'text/event-stream, application/json;q=0.5',
-          ...(request.type === 'send' && { 'idempotency-key': key }),
-        },
-        body: 'body' in request ? request.body : undefined,
-      },
-    )
-    if (response.headers.get('content-type')?.includes('text/event-stream')) {
-      return { events: events(response, sessionId, signal) }
-    }
-    const answer: unknown = response.status === 204 ? undefined : await http.json(response)
-    const message =
-      isRecord(answer) && isRecord(answer.message) && decodeMessage(answer.message, defaults(sessionId))
-    return message ? { message } : {}
-  }
-
+  const line: Line = { http: createHttp(options), silence: options.silence, env: platformEnv }
+  const { http } = line
   return {
     truth: 'server',
     open(host: RuntimeHost) {
-      env = host.env
+      line.env = host.env
     },
-    async dispatch(request, context) {
-      try {
-        return await send(request, context)
-      } catch (error) {
-        // A minimal server knows sessions only by the messages sent to them; a deleted one is gone already.
-        if (request.type !== 'send' && request.type !== 'command' && hasNoRoute(error)) return {}
-        throw error
-      }
-    },
+    dispatch: (request, context) => dispatch(line, request, context),
     async *follow(sessionId, cursor, signal) {
       const response = await http('GET', `${base(sessionId)}/events`, {
         signal,
         headers: { accept: 'text/event-stream', ...(cursor && { 'last-event-id': cursor }) },
       })
-      yield { envelopes: [], malformed: 0 }
-      yield* events(response, sessionId, signal)
+      yield* eventsOf(line, response, sessionId, signal)
     },
     async page(sessionId, query, signal) {
       const response = await http('GET', `${base(sessionId)}/messages?${search({ ...query })}`, { signal })
-      const decoded = decodePage(await http.json(response), defaults(sessionId))
+      const decoded = decodePage(await http.json(response), defaultsOf(line, sessionId))
       if (!decoded) throw new TidemarkError('protocol', 'expected a page of messages: { messages: [...] }')
       return decoded
     },
-    async sessions(query, signal) {
-      const answer = await http.json(await http('GET', `/sessions?${search({ ...query })}`, { signal }))
-      const list = isRecord(answer) && Array.isArray(answer.sessions) ? answer.sessions : []
-      const sessions = list.flatMap((given) => {
-        const parsed = Session.safeParse(withoutNulls(given))
-        return parsed.success ? [parsed.data] : []
-      })
-      return { sessions, hasMore: isRecord(answer) && answer.hasMore === true }
-    },
+    sessions: (query, signal) => list(line, query, signal),
     async close() {},
   }
 }

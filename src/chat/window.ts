@@ -1,0 +1,142 @@
+import type { Message } from '../message/schema.ts'
+import { parseEventId } from '../protocol/events.ts'
+import { mergeMessage, sameJson } from '../protocol/merge.ts'
+import { messageOf, putMessages, removeMessage, type SessionState, type Trace } from '../protocol/state.ts'
+import type { Unsaved } from './batch.ts'
+import { setFields, setOutbox, update } from './core.ts'
+import { behindStored, localAfter } from './late.ts'
+import { asAsked } from './others.ts'
+import { LOCAL_POSITION, type MessageWindow, type OutboxRow, type StoredMessage } from './ports.ts'
+import type { Room } from './room.ts'
+
+/** What nobody has acknowledged is as it is stored: any tab may change it, and has written what it changed. */
+function standing(present: Message | undefined, stored: Message, unsaved: Readonly<Unsaved>): Message {
+  const isLocal = present?.seq === undefined && stored.seq === undefined && !unsaved.messages.has(stored.id)
+  return present && isLocal && !sameJson(present, stored) ? stored : mergeMessage(present, stored)
+}
+
+const mergeRows = (
+  state: SessionState,
+  rows: readonly StoredMessage[],
+  unsaved: Readonly<Unsaved>,
+  trace: Trace,
+): SessionState =>
+  putMessages(
+    state,
+    rows.map(({ message }) => standing(messageOf(state, message.id), message, unsaved)),
+    trace,
+  )
+
+/** What another tab took away: messages nobody acknowledged that are stored no more. */
+function withoutStrays(
+  { places }: Room,
+  state: SessionState,
+  { rows, hasOlder }: MessageWindow,
+  unsaved: Readonly<Unsaved>,
+  trace: Trace,
+): SessionState {
+  const stored = new Set(rows.map(({ message }) => message.id))
+  const floor = hasOlder ? (rows[0]?.position ?? 0) : 0
+  let kept = state
+  for (const { id, seq } of state.rest.values()) {
+    const isGone = seq === undefined && !stored.has(id) && !unsaved.messages.has(id)
+    if (isGone && (places.get(id) ?? 0) >= floor) kept = removeMessage(kept, id, trace)
+  }
+  return kept
+}
+
+function placeRows(room: Room, rows: readonly StoredMessage[]): void {
+  for (const { message, position } of rows) {
+    if (position >= LOCAL_POSITION) room.places.set(message.id, position)
+    else room.top = Math.max(room.top, position)
+  }
+}
+
+/** Folds older stored messages in. */
+export function takeOlder(room: Room, { rows, hasOlder }: MessageWindow, unsaved: Readonly<Unsaved>): void {
+  placeRows(room, rows)
+  room.floor = rows[0]?.position ?? room.floor
+  setFields(room.core, { unread: hasOlder })
+  update(room.core, (state, trace) => mergeRows(state, rows, unsaved, trace), 'stored')
+}
+
+/** Notes which part of what is stored is loaded. A window that does not touch it is where older ones are read from next. */
+function bound(room: Room, { rows, hasOlder }: MessageWindow): void {
+  const lowest = rows[0]?.position ?? room.floor
+  const apart = hasOlder && lowest > room.top
+  if (room.floor === Number.POSITIVE_INFINITY || (apart && !room.leading)) {
+    room.floor = lowest
+    setFields(room.core, { unread: hasOlder })
+  }
+  placeRows(room, rows)
+}
+
+/** Makes place for what was stored before, where somebody has spoken already. */
+function moveBehind(room: Room, window: MessageWindow, owns: boolean): void {
+  const { core, places } = room
+  const { live, rest } = core.state
+  if (live.size + rest.size + core.outbox.size === 0) return
+  const shift = localAfter(window)
+  for (const [id, position] of places) places.set(id, position + shift)
+  room.nextLocal += shift
+  setOutbox(
+    core,
+    [...core.outbox.values()].map((row) => ({ ...row, position: row.position + shift })),
+  )
+  if (owns) update(core, (state, trace) => behindStored(state, window, trace))
+}
+
+/** Outbox rows as they are stored, except those that this tab has changed since. Returns those that it did not know. */
+function takeOutbox({ core }: Room, stored: readonly OutboxRow[], unsaved: Readonly<Unsaved>): OutboxRow[] {
+  const ids = new Set(stored.map(({ id }) => id))
+  const theirs = stored.filter(({ id }) => !unsaved.outbox.has(id))
+  const news = theirs.filter(({ id }) => !core.outbox.has(id))
+  const changed = theirs.filter((row) => !sameJson(core.outbox.get(row.id), row))
+  const gone = [...core.outbox.keys()].filter((id) => !ids.has(id) && !unsaved.outbox.has(id))
+  setOutbox(core, changed, gone, 'stored')
+  return news
+}
+
+/** The session's own row: a tab that does not lead mirrors it, since the leading tab wrote it. */
+function withSession(room: Room, state: SessionState, { session: stored }: MessageWindow): SessionState {
+  if (!stored) return room.stored && !state.deleted ? { ...state, deleted: true } : state
+  const cursor = (stored.eventId && parseEventId(stored.eventId)) || null
+  const ahead = (cursor?.n ?? 0) > (state.cursor?.n ?? 0)
+  const { headId: storedHead } = stored.session
+  const own = room.leading ? state.session : undefined
+  const session = own ?? (sameJson(state.session, stored.session) ? state.session : stored.session)
+  const headId = room.leading ? (state.headId ?? storedHead) : storedHead
+  const rev = Math.max(state.rev, stored.rev)
+  const same = session === state.session && headId === state.headId && !ahead && rev === state.rev
+  return same ? state : { ...state, session, headId, cursor: ahead ? cursor : state.cursor, rev }
+}
+
+/**
+ * Folds what is stored into what is known.
+ * @param unsaved what this tab has not written yet: it stands
+ * @param owns whether this client owns the truth, and numbers what it says
+ */
+export function takeWindow(
+  room: Room,
+  window: MessageWindow,
+  unsaved: Readonly<Unsaved>,
+  owns: boolean,
+): void {
+  const { core } = room
+  const { session: stored, rows } = window
+  if (!room.loaded) moveBehind(room, window, owns)
+  room.loaded = true
+  bound(room, window)
+  room.nextLocal = Math.max(room.nextLocal, localAfter(window))
+  const news = takeOutbox(room, window.outbox, unsaved)
+  const take = (state: SessionState, trace: Trace): SessionState => {
+    const kept = withoutStrays(room, state, window, unsaved, trace)
+    return withSession(room, mergeRows(kept, rows, unsaved, trace), window)
+  }
+  update(core, take, 'stored')
+  room.stored ||= stored !== undefined
+  if (stored && !room.leading) setFields(core, { tidemark: stored.tidemark, complete: stored.complete })
+  if (owns) setFields(core, { complete: true })
+  const asked = room.leading ? news : [...core.outbox.values()]
+  update(core, (state) => asAsked(state, asked), room.leading ? 'new' : 'stored')
+}
