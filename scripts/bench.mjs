@@ -1,5 +1,4 @@
 // `npm run bench`: installs what is missing, the peers that bench/ compares with included, then runs bench/run.ts here.
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { checkNode, ensurePackages, root } from './bootstrap.mjs'
@@ -9,7 +8,7 @@ try {
   checkNode()
   ensurePackages()
   const folder = join(root, 'bench')
-  if (existsSync(join(folder, 'package-lock.json'))) ensurePackages(folder)
+  ensurePackages(folder)
   await ensureChromium()
   process.chdir(root)
   const { register } = await import('tsx/esm/api')

@@ -1,5 +1,5 @@
 // `npm test`: everything that can be wrong, in one command. Installs what it needs, runs every check even after one has
-// failed, and ends with the line "N passed, N failed". One test may be named by a path to run it alone: that is `npx vitest run`.
+// failed, and ends with the line "N passed, N failed". To run a few tests alone, say `npx vitest run <path>`.
 import { spawn } from 'node:child_process'
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -72,6 +72,8 @@ async function runVitest() {
 async function runAll() {
   checkNode()
   ensurePackages()
+  // The types of what bench/ compares with are checked too.
+  ensurePackages(join(root, 'bench'))
   await ensureChromium()
   const tallies = []
   for (const check of checks) {
