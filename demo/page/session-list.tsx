@@ -154,7 +154,6 @@ export function SessionList({ chat, runtime, currentId, replace, chosen }: ListP
           />
         ))}
       </ul>
-      {sessions.length === 0 ? <p className="faint">No sessions yet.</p> : null}
       {doomed ? (
         <ConfirmDelete
           title={titleOf(doomed)}

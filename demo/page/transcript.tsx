@@ -1,5 +1,6 @@
 import { Fragment, useEffect, useState } from 'react'
 import { type Connection, keyOf, type Message, type SessionSnapshot } from 'tidemark'
+import { useStore } from 'tidemark/react'
 import { useAttempt } from './attempt.tsx'
 import { Icon } from './icon.tsx'
 import { useConversation } from './message/conversation.ts'
@@ -57,6 +58,13 @@ function Rows({ snapshot, line, messages }: RowsProps) {
   ))
 }
 
+/** Whether nothing was said yet: nothing stored, and nothing that the server may still send. */
+function useIsEmpty({ id, messages, status, connection }: SessionSnapshot): boolean {
+  const { chat } = useConversation()
+  const known = useStore(chat.sessions).some((session) => session.id === id)
+  return messages.length === 0 && status !== 'loading' && !(known && connection === 'connecting')
+}
+
 interface TranscriptProps {
   snapshot: SessionSnapshot
   line: Connection
@@ -67,6 +75,7 @@ interface TranscriptProps {
 /** The conversation: what was said, oldest first, with the newest in view. */
 export function Transcript({ snapshot, line, standIn, ask }: TranscriptProps) {
   const { messages } = snapshot
+  const empty = useIsEmpty(snapshot)
   const newest = messages.findLast((message) => message.role === 'user')
   const oldest = messages[0]
   const { scroller, content, atEnd, toEnd } = useFollowedScroll(oldest && keyOf(oldest))
