@@ -92,9 +92,7 @@ export function Transcript({ snapshot, line, standIn, ask }: TranscriptProps) {
           <div role="log" aria-label="Conversation" aria-live="off" aria-busy={snapshot.status !== 'ready'}>
             <Rows snapshot={snapshot} line={line} messages={messages} />
           </div>
-          {messages.length === 0 && snapshot.status !== 'loading' ? (
-            <Welcome standIn={standIn} ask={ask} />
-          ) : null}
+          {empty ? <Welcome standIn={standIn} ask={ask} /> : null}
         </div>
       </div>
       {atEnd ? null : (
