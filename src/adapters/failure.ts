@@ -62,7 +62,7 @@ export function failureFrom(error: JsonRecord, context: FailureContext): ErrorDa
     if (typeof more === 'string' && !message.includes(more)) message += ` (${more})`
   let requestId = string(error.request_id)
   for (const name of REQUEST_ID_HEADERS) requestId ||= context.headers?.get(name) ?? ''
-  const told = `${status ?? ''} ${word} ${string(error.type)} ${string(error.status)}`
+  const told = [status, error.code, error.type, error.status].join(' ')
   const code = MEANINGS.find(([pattern]) => pattern.test(told))?.[1] ?? 'server'
   return {
     code: isOverflow(message) ? 'context-overflow' : code,

@@ -49,7 +49,7 @@ function readPiece(draft: Draft, state: ChatState, value: unknown, whole: boolea
   for (const item of list(piece.choices)) {
     const choice = record(item)
     // Of several answers (`n`), the first is the answer.
-    if ((count(choice.index) ?? 0) !== 0) continue
+    if (choice.index) continue
     // Where both are there, `message` is the sum of what was said so far (Perplexity).
     readDelta(draft, state, record(choice.delta ?? choice.message))
     // A whole answer may say "" (Snowflake); in a stream that is how some say "not yet".
@@ -136,7 +136,7 @@ function findCall(
 
 /** Servers that give neither ids nor numbers: a name and an object after whole arguments are another call. */
 const isNamedAgain = (call: OpenCall, name: string, args: string): boolean =>
-  name !== '' && /^\s*\{/.test(args) && /\}\s*$/.test(call.raw) && parseJson(call.raw) !== undefined
+  name !== '' && args.startsWith('{') && call.raw.endsWith('}') && parseJson(call.raw) !== undefined
 
 function readUsage(draft: Draft, piece: JsonRecord): void {
   const found = piece.usage
