@@ -3,7 +3,7 @@ import { createCell } from '../lib/cell.ts'
 import { platformEnv } from '../lib/env.ts'
 import { errorData, errorFrom, TidemarkError } from '../lib/errors.ts'
 import { Id, type Session } from '../message/schema.ts'
-import { type Lobby, problem, showSessions, storageFailed, storageWorks } from './lobby.ts'
+import { type Lobby, noteUse, problem, showSessions, storageFailed, storageWorks } from './lobby.ts'
 import { adopt, closedError, load, openRoom, readAgain } from './open.ts'
 import { createPersist } from './persist.ts'
 import { appendEvents, branchTo, fieldsOf, type Room } from './room.ts'
@@ -207,7 +207,11 @@ export function createChat(options: ChatOptions): Chat {
   return {
     sessions: lobby.sessions,
     health: lobby.health,
-    session: (id = lobby.env.createId()) => roomOf(lobby, id).session,
+    session(id = lobby.env.createId()) {
+      const room = roomOf(lobby, id)
+      noteUse(lobby, room)
+      return room.session
+    },
     close() {
       closing ??= close()
       return closing

@@ -79,3 +79,21 @@ export function showSessions(lobby: Lobby, sessions: readonly Session[], gone: r
   if (list.length !== shown.length || list.some((session, at) => session !== shown[at]))
     tell(() => lobby.sessions.set(list))
 }
+
+/** A browser has six connections to a server that speaks HTTP/1.1, for all that a page wants of it. */
+const FEEDS = 4
+
+/** Whether a session holds a connection of its own: those that were asked for last do. */
+export const mayFollow = ({ rooms }: Lobby, room: Room): boolean =>
+  [...rooms.values()].slice(-FEEDS).includes(room)
+
+/** Notes that a session was asked for: it takes the connection of the one that was not for longest. */
+export function noteUse(lobby: Lobby, room: Room): void {
+  const { rooms } = lobby
+  const followed = mayFollow(lobby, room)
+  rooms.delete(room.core.id)
+  rooms.set(room.core.id, room)
+  if (!followed) room.sync?.wake()
+  for (const other of rooms.values())
+    if (other.sync?.feedOpen() && !mayFollow(lobby, other)) other.sync.wake()
+}

@@ -6,6 +6,7 @@ import { type Core, newCore, setFields, snapshotOf, update } from './core.ts'
 import { createDrain } from './drain.ts'
 import {
   type Lobby,
+  mayFollow,
   moveHealth,
   moveTotals,
   problem,
@@ -123,7 +124,8 @@ async function lead(lobby: Lobby, room: Room): Promise<void> {
   const context = { env, account, runtime, onProblem }
   await endRuns(lobby, room, core.state.live.keys())
   if (lobby.closed) return
-  if (runtime.truth === 'server') room.sync = createSync(core, context)
+  if (runtime.truth === 'server')
+    room.sync = createSync(core, { ...context, mayFollow: () => mayFollow(lobby, room) })
   room.drain = createDrain(core, {
     ...context,
     persist,

@@ -25,6 +25,8 @@ export interface Sync {
 
 export interface SyncDeps extends ChatContext {
   runtime: Runtime
+  /** Whether this session is one of the few that hold a connection; the others are read in pages. */
+  mayFollow(): boolean
 }
 
 /** Milliseconds: the longest wait between looks at a server without a feed while an answer is outstanding. */
@@ -175,13 +177,13 @@ async function round(core: Core, line: Line, deps: SyncDeps, signal: AbortSignal
   }
   if (core.fields.connection === 'idle') setFields(core, { connection: 'connecting' })
   const fresh = isFresh(core.state)
+  const inPages = line.feed === 'none' || !deps.mayFollow()
   // What a request's stream tells without numbers must not be told by pages and a feed as well.
   const alone = line.streams === 0 || !fresh
-  const read =
-    line.asked.length > 0 || core.state.missing !== null || (alone && (fresh || line.feed === 'none'))
+  const read = line.asked.length > 0 || core.state.missing !== null || (alone && (fresh || inPages))
   if (read) await readPages(core, line, deps, signal)
   if (!alone) return 'woken'
-  if (line.feed !== 'none') {
+  if (!inPages) {
     try {
       return await follow(core, line, deps, signal)
     } catch (thrown) {
