@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { build, type Rolldown } from 'vite'
+import { build } from 'vite'
 import { root } from '../../scripts/bootstrap.mjs'
 import { readDoors } from '../../scripts/doors.mjs'
 
@@ -30,12 +30,12 @@ const isExternal =
 const alias = (): { find: RegExp; replacement: string }[] =>
   readDoors().map(({ name, source }) => ({ find: new RegExp(`^${name}$`), replacement: join(root, source) }))
 
-/** What `entry` costs a page that bundles it: every chunk, the lazy ones included. Writes nothing. */
-export async function measureBundle({
+/** The files a page would load, the entry first. Writes nothing. */
+export async function bundle({
   entry,
   external = [],
   folder = root,
-}: BundleOptions): Promise<BundleSize> {
+}: BundleOptions): Promise<readonly { fileName: string; code: string }[]> {
   const output = await build({
     root: folder,
     configFile: false,
@@ -62,15 +62,18 @@ export async function measureBundle({
       },
     },
   })
-  return sizeOf([output].flat().flatMap((result) => ('output' in result ? result.output : [])))
+  const chunks = [output].flat().flatMap((result) => ('output' in result ? result.output : []))
+  return chunks.flatMap((chunk) =>
+    chunk.type === 'chunk' ? [{ fileName: chunk.fileName, code: chunk.code }] : [],
+  )
 }
 
-function sizeOf(files: readonly (Rolldown.OutputChunk | Rolldown.OutputAsset)[]): BundleSize {
+/** What `entry` costs a page that bundles it: every file, the lazy ones included. */
+export async function measureBundle(options: BundleOptions): Promise<BundleSize> {
   let size: BundleSize = { bytes: 0, gzip: 0 }
-  for (const file of files) {
-    if (file.type !== 'chunk') continue
-    const { byteLength } = Buffer.from(file.code)
-    size = { bytes: size.bytes + byteLength, gzip: size.gzip + gzipSync(file.code, { level: 9 }).byteLength }
+  for (const { code } of await bundle(options)) {
+    const { byteLength } = Buffer.from(code)
+    size = { bytes: size.bytes + byteLength, gzip: size.gzip + gzipSync(code, { level: 9 }).byteLength }
   }
   return size
 }
