@@ -55,13 +55,9 @@ test('over real HTTP an answer streams while it is made', async () => {
 test('over real HTTP a reader that leaves gives its place back', async () => {
   const { ask } = await listen({ limits: { feeds: 1 } })
   await createSession(ask)
-  const controller = new AbortController()
-  const { url } = await listen({ limits: { feeds: 1 } })
-  expect(url).toMatch(/^http/)
   const first = await ask('GET', '/sessions/s1/events')
   expect((await ask('GET', '/sessions/s1/events')).status).toBe(429)
   await first.body?.cancel()
-  controller.abort()
   await eventually(async () => {
     const next = await ask('GET', '/sessions/s1/events')
     await next.body?.cancel()

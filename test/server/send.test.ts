@@ -40,6 +40,14 @@ test('the order of keys in a body makes it no other body', async () => {
   expect((await send(ask, { content, parentId, runId, id })).status).toBe(202)
 })
 
+test('what is null is absent', async () => {
+  const { ask } = stage()
+  await createSession(ask)
+  const body = sendBody('m1')
+  expect((await send(ask, { ...body, name: null, metadata: null, whenBusy: null })).status).toBe(202)
+  expect((await send(ask, body)).status).toBe(202)
+})
+
 test('the same key with another body is refused', async () => {
   const { ask } = stage()
   await createSession(ask)

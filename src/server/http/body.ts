@@ -1,5 +1,6 @@
 import type * as z from 'zod/mini'
 import { TidemarkError } from '../../lib/errors.ts'
+import { withoutNulls } from '../../protocol/lenient.ts'
 
 const invalid = (message: string, status = 400): TidemarkError =>
   new TidemarkError('invalid-request', message, { status })
@@ -44,7 +45,7 @@ export interface JsonLimits {
   depth: number
 }
 
-/** A body that says it is JSON, parsed. A plain form of another site cannot say so without asking first. */
+/** A body that says it is JSON, parsed; what is null is absent. A plain form of another site cannot say so without asking first. */
 export async function readJson(request: Request, limits: JsonLimits): Promise<unknown> {
   const type = request.headers.get('content-type') ?? ''
   if (!/^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type)) {
@@ -58,7 +59,7 @@ export async function readJson(request: Request, limits: JsonLimits): Promise<un
     throw new TidemarkError('invalid-request', 'the body is not JSON', { status: 400, cause })
   }
   assertPlain(value, limits.depth)
-  return value
+  return withoutNulls(value)
 }
 
 type Issue = z.core.$ZodIssue
