@@ -1,4 +1,5 @@
 import { TidemarkError } from '../lib/errors.ts'
+import type { Message } from '../message/schema.ts'
 import { leafOf } from '../message/tree.ts'
 import { type Command, PatchSession } from '../protocol/commands.ts'
 import {
@@ -166,22 +167,40 @@ function endWithout(core: Core, { request }: OutboxRow, parentId: string | null)
   return leafOf(messagesOf(core.state), request.body.messageId)?.id ?? parentId
 }
 
+/** The state without a message that is given up, and without the answer that was not begun: what followed it follows `end`. */
+function without(
+  state: SessionState,
+  messageId: string,
+  runId: string | undefined,
+  end: string | null,
+  trace: Trace,
+) {
+  const all = [...messagesOf(state)]
+  const answers = all.filter(({ role, parentId }) => role === 'assistant' && parentId === messageId)
+  const gone = [messageId, ...answers.map(({ id }) => id)]
+  const followers = all.filter(({ id, parentId }) => gone.includes(parentId ?? '') && !gone.includes(id))
+  const moved = followers.map((follower): Message => ({ ...follower, parentId: end }))
+  let left = putMessages(state, moved, trace)
+  for (const id of gone) left = removeMessage(left, id, trace)
+  const headId = gone.includes(state.headId ?? '') ? end : left.headId
+  return { ...left, headId, runs: new Set([...left.runs].filter((id) => id !== runId)) }
+}
+
 export async function discard(core: Core, deps: ActionDeps, messageId: string): Promise<void> {
   await ready(core, deps)
   const row = rowFor(core, messageId)
   const message = messageOf(core.state, messageId)
   if (!row || !message)
     throw new TidemarkError('not-found', `messageId: ${messageId} does not wait to be sent`)
+  for (const { role, parentId, status } of messagesOf(core.state))
+    if (role === 'assistant' && parentId === messageId && status !== 'pending')
+      throw new TidemarkError('conflict', `messageId: ${messageId} is being answered`)
   const end = endWithout(core, row, message.parentId)
+  const runId = runOf(row)
   const followers = [...core.outbox.values()].flatMap((other) => reparented(other, messageId, end) ?? [])
-  update(core, (state, trace) => {
-    const children = [...messagesOf(state)].filter((child) => child.parentId === messageId)
-    const moved = children.map((child) => ({ ...child, parentId: end }))
-    const without = removeMessage(putMessages(state, moved, trace), messageId, trace)
-    return state.headId === messageId ? { ...without, headId: end } : without
-  })
+  update(core, (state, trace) => without(state, messageId, runId, end, trace))
   setOutbox(core, followers, [row.id])
-  core.answers.end(new TidemarkError('aborted', 'the message was discarded'), runOf(row))
+  core.answers.end(new TidemarkError('aborted', 'the message was discarded'), runId)
   await deps.save()
 }
 

@@ -41,17 +41,21 @@ function hurry(core: Core): void {
   )
 }
 
+/** What is being sent, and what ends that. */
+type Flights = Map<string, AbortController>
+
 export function createDrain(core: Core, deps: DrainDeps): Drain {
   const { env, account } = deps
-  const ended = new AbortController()
+  const flights: Flights = new Map()
   const running = new Set<Lane>()
   let waiting = new AbortController()
+  let ended = false
 
   async function run(lane: Lane): Promise<void> {
-    while (!ended.signal.aborted) {
+    while (!ended) {
       const decision = nextRow(core.outbox.values(), account, env.now(), lane)
       if (decision.type === 'idle' || decision.type === 'blocked') return
-      if (decision.type === 'send') await attempt(core, decision.row, deps, ended.signal)
+      if (decision.type === 'send') await attempt(core, decision.row, deps, flights)
       else {
         const { signal } = waiting
         // Woken early by a kick, which is no failure.
@@ -61,40 +65,46 @@ export function createDrain(core: Core, deps: DrainDeps): Drain {
   }
 
   const start = (lane: Lane) => {
-    if (running.has(lane) || ended.signal.aborted) return
+    if (running.has(lane) || ended) return
     running.add(lane)
     void run(lane).finally(() => {
       running.delete(lane)
       // A row that came while the last one was being given up on.
-      if (!ended.signal.aborted && nextRow(core.outbox.values(), account, env.now(), lane).type === 'send')
-        start(lane)
+      if (nextRow(core.outbox.values(), account, env.now(), lane).type === 'send') start(lane)
     })
   }
 
   return {
     kick(due = false) {
       if (due) hurry(core)
+      // What was given up need not arrive.
+      for (const [id, flight] of flights) if (!core.outbox.has(id)) flight.abort()
       const woken = waiting
       waiting = new AbortController()
       woken.abort()
       for (const lane of LANES) start(lane)
     },
     stop() {
-      ended.abort()
+      ended = true
+      for (const flight of flights.values()) flight.abort()
       waiting.abort()
     },
   }
 }
 
-async function attempt(core: Core, row: OutboxRow, deps: DrainDeps, ended: AbortSignal): Promise<void> {
+async function attempt(core: Core, row: OutboxRow, deps: DrainDeps, flights: Flights): Promise<void> {
   const { account, runtime, persist } = deps
-  const context = { sessionId: core.id, key: row.id, account, feed: deps.feedOpen(), signal: ended }
+  const flight = new AbortController()
+  flights.set(row.id, flight)
+  const { signal } = flight
+  const context = { sessionId: core.id, key: row.id, account, feed: deps.feedOpen(), signal }
   try {
     settle(core, row, await runtime.dispatch(row.request, context), deps)
   } catch (thrown) {
-    // A closing chat has learnt nothing about its rows.
-    if (ended.aborted) return
-    fail(core, row, errorData(thrown, 'protocol'), deps)
+    // Given up, or a chat that closes: nothing was learnt about the row.
+    if (!signal.aborted) fail(core, row, errorData(thrown, 'protocol'), deps)
+  } finally {
+    flights.delete(row.id)
   }
   await persist.commit(core)
 }

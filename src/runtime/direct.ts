@@ -76,29 +76,49 @@ interface Runs {
   readonly cancelled: Set<string>
 }
 
-/** Runs of a session come one after another. */
-async function turn({ running }: Runs, sessionId: string): Promise<void> {
+/** Runs of a session come one after another. Throws `aborted` for who does not want to wait any longer. */
+async function turn({ running }: Runs, sessionId: string, signal: AbortSignal): Promise<void> {
+  let leave = () => {}
+  const left = new Promise<void>((resolve) => {
+    leave = resolve
+  })
+  signal.addEventListener('abort', leave, { once: true })
   for (;;) {
+    if (signal.aborted) throw new TidemarkError('aborted', 'the request was aborted')
     const busy = [...running.values()].find((run) => run.sessionId === sessionId)
-    if (!busy) return
-    await busy.done
+    if (!busy) break
+    await Promise.race([busy.done, left])
   }
+  signal.removeEventListener('abort', leave)
 }
 
-/** Starts a run; resolves when the model has begun to answer, or will not. */
-function begin(runs: Runs, options: DirectOptions, host: RuntimeHost, turnOf: TurnOf): Promise<void> {
+/** Starts a run; resolves when the model has begun to answer, or will not. `signal` ends it until then. */
+function begin(
+  runs: Runs,
+  options: DirectOptions,
+  host: RuntimeHost,
+  turnOf: TurnOf,
+  signal: AbortSignal,
+): Promise<void> {
   const { sessionId, runId, history, assistantId } = turnOf
   return new Promise((resolve, reject) => {
     const abort = new AbortController()
+    const leave = () => abort.abort()
+    signal.addEventListener('abort', leave, { once: true })
+    const began = () => {
+      signal.removeEventListener('abort', leave)
+      resolve()
+    }
     let problem: TidemarkError | undefined
     const putOff = (error: TidemarkError) => {
       problem = error
     }
-    const log = logOf(host, sessionId, { began: resolve, putOff })
+    const log = logOf(host, sessionId, { began, putOff })
     const fixed = { runId, sessionId, history, log, env: host.env, signal: abort.signal }
     const run = runTurn({ ...options, ...fixed, ...(assistantId !== undefined && { assistantId }) })
     const ended = () => {
       runs.running.delete(runId)
+      signal.removeEventListener('abort', leave)
     }
     // Those who wait for their turn, or for the end, do not care how it ended.
     runs.running.set(runId, { sessionId, abort, done: run.then(ended, ended) })
@@ -117,17 +137,21 @@ async function answer(
   runs: Runs,
   options: DirectOptions,
   host: RuntimeHost,
-  sessionId: string,
+  { sessionId, signal }: DispatchContext,
   question: Question,
 ) {
   const { messageId, runId } = question
-  await turn(runs, sessionId)
+  await turn(runs, sessionId, signal)
   const earlier = host.answers(sessionId, runId)
   // Sent before, and answered or being answered: the row only had not left the outbox yet.
   if (earlier.some(({ status }) => status !== 'pending')) return
   const assistantId = earlier[0]?.id
   if (runs.cancelled.has(runId)) {
-    if (assistantId) await host.append(sessionId, [{ type: 'message.interrupted', id: assistantId }])
+    if (assistantId)
+      await host.append(sessionId, [
+        { type: 'message.interrupted', id: assistantId },
+        { type: 'run.finished', runId, outcome: 'interrupted' },
+      ])
     return
   }
   const history = await host.history(sessionId, messageId)
@@ -136,7 +160,7 @@ async function answer(
     throw new TidemarkError('not-found', `messageId: no message ${messageId} is stored in this session`)
   // The question takes its place before its answer does.
   if (asked.seq === undefined) await host.append(sessionId, [{ type: 'message.updated', message: asked }])
-  await begin(runs, options, host, { sessionId, runId, history, assistantId })
+  await begin(runs, options, host, { sessionId, runId, history, assistantId }, signal)
 }
 
 /**
@@ -147,7 +171,7 @@ export function direct(options: DirectOptions): Runtime {
   let host: RuntimeHost | undefined
   const runs: Runs = { running: new Map(), cancelled: new Set() }
 
-  async function dispatch(request: OutboxRequest, { sessionId }: DispatchContext): Promise<Accepted> {
+  async function dispatch(request: OutboxRequest, context: DispatchContext): Promise<Accepted> {
     if (!host)
       throw new TidemarkError('invalid-request', 'runtime: expected it to be passed to createChat first')
     if (request.type === 'command' && request.body.type === 'cancel') {
@@ -156,9 +180,9 @@ export function direct(options: DirectOptions): Runtime {
       runs.running.get(runId)?.abort.abort()
     }
     if (request.type === 'deleteSession')
-      for (const run of runs.running.values()) if (run.sessionId === sessionId) run.abort.abort()
+      for (const run of runs.running.values()) if (run.sessionId === context.sessionId) run.abort.abort()
     const question = questionOf(request)
-    if (question) await answer(runs, options, host, sessionId, question)
+    if (question) await answer(runs, options, host, context, question)
     return {}
   }
 
