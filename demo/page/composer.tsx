@@ -1,4 +1,4 @@
-import { type FormEvent, useLayoutEffect } from 'react'
+import { type FormEvent, type RefObject, useLayoutEffect } from 'react'
 import { useFocusTarget } from './focus.tsx'
 import { Icon } from './icon.tsx'
 import { useKept } from './kept.ts'
@@ -12,17 +12,40 @@ interface Props {
   stop: () => void
 }
 
-/** Where one writes. What is written and not yet sent outlives a reload. */
-export function Composer({ sessionId, running, send, stop }: Props) {
-  const [draft, setDraft] = useKept(`draft.${sessionId}`)
-  const { ref, ...target } = useFocusTarget<HTMLTextAreaElement>(`composer:${sessionId}`)
-  // After every render: the box is as high as what is written in it, up to what the style sheet allows.
+/** After every render: the box is as high as what is written in it, up to what the style sheet allows. */
+function useFittingHeight(ref: RefObject<HTMLElement | null>): void {
   useLayoutEffect(() => {
     const box = ref.current
     if (!box) return
     box.style.height = 'auto'
     box.style.height = `${box.scrollHeight}px`
   })
+}
+
+function Tools({ running, stop, empty }: { running: boolean; stop: () => void; empty: boolean }) {
+  return (
+    <div className="composer-tools">
+      <p id="composer-keys" className="keys">
+        <kbd>Enter</kbd> sends, <kbd>Shift</kbd> <kbd>Enter</kbd> breaks the line, <kbd>Esc</kbd> stops the
+        answer
+      </p>
+      {running ? (
+        <button type="button" className="stop" onClick={stop}>
+          <Icon name="stop" /> Stop
+        </button>
+      ) : null}
+      <button type="submit" className="send" aria-label="Send" title="Send" disabled={empty}>
+        <Icon name="send" />
+      </button>
+    </div>
+  )
+}
+
+/** Where one writes. What is written and not yet sent outlives a reload. */
+export function Composer({ sessionId, running, send, stop }: Props) {
+  const [draft, setDraft] = useKept(`draft.${sessionId}`)
+  const { ref, ...target } = useFocusTarget<HTMLTextAreaElement>(`composer:${sessionId}`)
+  useFittingHeight(ref)
   const submit = async (event?: FormEvent) => {
     event?.preventDefault()
     const text = draft.trim()
@@ -52,20 +75,7 @@ export function Composer({ sessionId, running, send, stop }: Props) {
             submit()
           }}
         />
-        <div className="composer-tools">
-          <p id="composer-keys" className="keys">
-            <kbd>Enter</kbd> sends, <kbd>Shift</kbd> <kbd>Enter</kbd> breaks the line, <kbd>Esc</kbd> stops
-            the answer
-          </p>
-          {running ? (
-            <button type="button" className="stop" onClick={stop}>
-              <Icon name="stop" /> Stop
-            </button>
-          ) : null}
-          <button type="submit" className="send" aria-label="Send" title="Send" disabled={!draft.trim()}>
-            <Icon name="send" />
-          </button>
-        </div>
+        <Tools running={running} stop={stop} empty={!draft.trim()} />
       </div>
     </form>
   )

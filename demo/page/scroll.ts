@@ -11,6 +11,35 @@ export interface FollowedScroll {
   toEnd(): void
 }
 
+interface ScrollWatch {
+  /** The box or what is in it has another height. */
+  onResize: () => void
+  /** Whether the reader is at the end now; called where that is certain. */
+  settle: (atEnd: boolean) => void
+}
+
+/** Tells a reader's scrolling from the content's growing. Returns the function that ends it. */
+function watchScroll(box: HTMLElement, inner: HTMLElement, { onResize, settle }: ScrollWatch): () => void {
+  let top = box.scrollTop
+  // What grows below moves the end away without anybody scrolling: only a reader who went up stops the following.
+  const onScroll = () => {
+    const near = box.scrollHeight - box.scrollTop - box.clientHeight < NEAR
+    if (near || box.scrollTop < top - 1) settle(near)
+    top = box.scrollTop
+  }
+  const observer = new ResizeObserver(() => {
+    onResize()
+    onScroll()
+  })
+  observer.observe(inner)
+  observer.observe(box)
+  box.addEventListener('scroll', onScroll, { passive: true })
+  return () => {
+    observer.disconnect()
+    box.removeEventListener('scroll', onScroll)
+  }
+}
+
 /**
  * Keeps the newest in view while it grows, unless the reader has scrolled up: then nothing moves under their eyes.
  * `oldest` names the first thing listed: where older ones are put above it, what was in view stays in view.
@@ -45,25 +74,11 @@ export function useFollowedScroll(oldest: string | undefined): FollowedScroll {
     const box = scroller.current
     const inner = content.current
     if (!box || !inner) return
-    let top = box.scrollTop
-    // What grows below moves the end away without anybody scrolling: only a reader who went up stops the following.
-    const onScroll = () => {
-      const near = box.scrollHeight - box.scrollTop - box.clientHeight < NEAR
-      if (near || box.scrollTop < top - 1) settle(near)
-      top = box.scrollTop
-    }
-    const observer = new ResizeObserver(() => {
+    const onResize = () => {
       height.current = box.scrollHeight
       if (following.current) box.scrollTop = box.scrollHeight
-      onScroll()
-    })
-    observer.observe(inner)
-    observer.observe(box)
-    box.addEventListener('scroll', onScroll, { passive: true })
-    return () => {
-      observer.disconnect()
-      box.removeEventListener('scroll', onScroll)
     }
+    return watchScroll(box, inner, { onResize, settle })
   }, [settle])
   return { scroller, content, atEnd, toEnd }
 }

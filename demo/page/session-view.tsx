@@ -1,5 +1,5 @@
 import { useEffect, useMemo } from 'react'
-import type { Chat, ChatSession } from 'tidemark'
+import type { Chat, ChatSession, Connection } from 'tidemark'
 import { useSession } from 'tidemark/react'
 import { useAttempt } from './attempt.tsx'
 import { Composer } from './composer.tsx'
@@ -33,15 +33,11 @@ function useEscapeStops(running: boolean, stop: () => void): void {
   }, [running, stop])
 }
 
-/** One conversation: its name, what was said, and where one writes. */
-export function SessionView({ chat, session, standIn, openDrawer }: Props) {
-  const snapshot = useSession(session)
-  const line = useLine(snapshot.connection)
+/** What one does with a session while looking at it. A failure is shown, and the answer is false. */
+function useActions(session: ChatSession) {
   const attempt = useAttempt()
   const focusOn = useFocusOn()
-  const conversation = useMemo(() => ({ chat, session }), [chat, session])
-  const running = snapshot.status === 'running'
-  const actions = useMemo(
+  return useMemo(
     () => ({
       stop: async () => {
         await attempt(() => session.stop())
@@ -58,6 +54,35 @@ export function SessionView({ chat, session, standIn, openDrawer }: Props) {
     }),
     [attempt, focusOn, session],
   )
+}
+
+function Bar({ title, line, openDrawer }: { title: string; line: Connection } & Pick<Props, 'openDrawer'>) {
+  return (
+    <header className="bar">
+      {openDrawer ? (
+        <button
+          type="button"
+          className="quiet"
+          aria-label="Sessions"
+          data-focus="drawer"
+          onClick={openDrawer}
+        >
+          <Icon name="menu" />
+        </button>
+      ) : null}
+      <h1>{title}</h1>
+      <ConnectionState line={line} />
+    </header>
+  )
+}
+
+/** One conversation: its name, what was said, and where one writes. */
+export function SessionView({ chat, session, standIn, openDrawer }: Props) {
+  const snapshot = useSession(session)
+  const line = useLine(snapshot.connection)
+  const conversation = useMemo(() => ({ chat, session }), [chat, session])
+  const actions = useActions(session)
+  const running = snapshot.status === 'running'
   useEscapeStops(running, actions.stop)
   const title = titleOf(snapshot.session)
   useEffect(() => {
@@ -65,21 +90,7 @@ export function SessionView({ chat, session, standIn, openDrawer }: Props) {
   }, [title])
   return (
     <ConversationContext value={conversation}>
-      <header className="bar">
-        {openDrawer ? (
-          <button
-            type="button"
-            className="quiet"
-            aria-label="Sessions"
-            data-focus="drawer"
-            onClick={openDrawer}
-          >
-            <Icon name="menu" />
-          </button>
-        ) : null}
-        <h1>{title}</h1>
-        <ConnectionState line={line} />
-      </header>
+      <Bar title={title} line={line} openDrawer={openDrawer} />
       <Banners chat={chat} line={line} />
       <Transcript key={session.id} snapshot={snapshot} line={line} standIn={standIn} ask={actions.send} />
       <Composer key={`${session.id}/composer`} sessionId={session.id} running={running} {...actions} />

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { serveStatic } from '@hono/node-server/serve-static'
-import { Hono } from 'hono'
+import { type Context, Hono } from 'hono'
 import { openaiChat } from 'tidemark/openai-chat'
 import { createChatHandler, createProxyHandler } from 'tidemark/server'
 import { sqliteStore } from 'tidemark/server/sqlite'
@@ -36,10 +36,8 @@ const SYSTEM = 'You are a calm, precise assistant. Answer in Markdown, briefly w
 
 const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost'])
 
-/** The page, the chat server and the proxy under one address. */
-async function createApp(options: DemoOptions, upstream: Upstream) {
-  const { database, host = '127.0.0.1' } = options
-  const { model, baseURL, apiKey } = upstream
+/** The chat server: owns the sessions and runs the turns of `remote`. */
+async function openChat(database: string, { model, baseURL, apiKey }: Upstream) {
   await mkdir(dirname(database), { recursive: true })
   const store = sqliteStore(database)
   const chat = createChatHandler({
@@ -52,20 +50,35 @@ async function createApp(options: DemoOptions, upstream: Upstream) {
     onError: (error) => console.error(error),
   })
   await chat.start()
-  const authorization = apiKey && { authorization: `Bearer ${apiKey}` }
-  const proxy = createProxyHandler({
-    basePath: '/llm',
-    upstreams: {
-      openai: {
-        baseURL,
-        paths: ['/chat/completions'],
-        models: [model],
-        ...(authorization && { headers: authorization }),
-      },
+  return {
+    fetch: chat.fetch,
+    async close() {
+      await chat.close()
+      await store.close()
     },
+  }
+}
+
+/** The thin proxy: adds the key to what the page asks in `direct`. */
+function openProxy({ model, baseURL, apiKey }: Upstream) {
+  const headers = apiKey && { authorization: `Bearer ${apiKey}` }
+  const openai = { baseURL, paths: ['/chat/completions'], models: [model], ...(headers && { headers }) }
+  return createProxyHandler({
+    basePath: '/llm',
+    upstreams: { openai },
     onError: (error) => console.error(error),
   })
-  const page = await builtPage()
+}
+
+const FOREVER = 'public, max-age=31536000, immutable'
+
+/** The page, the chat server and the proxy under one address. */
+async function createApp(options: DemoOptions, upstream: Upstream) {
+  const { database, host = '127.0.0.1' } = options
+  const { model, standIn } = upstream
+  const root = await builtPage()
+  const chat = await openChat(database, upstream)
+  const proxy = openProxy(upstream)
   const app = new Hono()
   app.use('*', pageHeaders())
   app.use('/api/*', sameSite(LOOPBACK.has(host)))
@@ -74,25 +87,13 @@ async function createApp(options: DemoOptions, upstream: Upstream) {
   app.all('/llm/*', (context) => proxy.fetch(context.req.raw))
   app.get('/config.json', (context) => {
     context.header('cache-control', 'no-store')
-    return context.json({ model, standIn: upstream.standIn })
+    return context.json({ model, standIn })
   })
-  const forever = 'public, max-age=31536000, immutable'
-  app.get(
-    '*',
-    serveStatic({
-      root: page,
-      // The names of what was built change with its content.
-      onFound: (path, context) =>
-        context.header('cache-control', path.includes('/assets/') ? forever : 'no-cache'),
-    }),
-  )
-  return {
-    fetch: app.fetch,
-    async close() {
-      await chat.close()
-      await store.close()
-    },
-  }
+  // The names of what was built change with its content.
+  const onFound = (path: string, context: Context) =>
+    context.header('cache-control', path.includes('/assets/') ? FOREVER : 'no-cache')
+  app.get('*', serveStatic({ root, onFound }))
+  return { fetch: app.fetch, close: chat.close }
 }
 
 /** Ends what was begun, last first. */

@@ -78,4 +78,4 @@ test('a server killed in the middle of an answer comes back, and the page says h
   await page.getByRole('button', { name: 'Stop' }).click()
   await untilAnswer(page, 'interrupted')
   expect(await second.end('SIGINT')).toBe(0)
-})
+}, 120_000)

@@ -76,10 +76,12 @@ export function StatusLine({ message, line }: { message: Message; line: Connecti
     return (
       <p className="status waiting">{line === 'online' ? 'On its way' : 'Kept here, waits to be sent'}</p>
     )
-  if (role === 'assistant' && (status === 'pending' || status === 'streaming') && isDown(line))
+  if (role === 'assistant' && status === 'streaming' && isDown(line))
     return (
       <p className="status waiting">The line is down. What is still to come is fetched once it is back.</p>
     )
+  if (role === 'assistant' && status === 'pending' && isDown(line))
+    return <p className="status waiting">To be answered once the line is back</p>
   if (role === 'assistant' && status === 'pending')
     return (
       <p className="status waiting">
