@@ -220,6 +220,18 @@ describe('a history', () => {
     )
   })
 
+  test('answers two calls of one id in their order', () => {
+    const result = (id: string, text: string) => toolMessage(id, 'c', { content: [{ type: 'text', text }] })
+    const messages = sent(
+      userMessage('1'),
+      callingMessage('2', ['c', 'c']),
+      result('3', 'one'),
+      result('4', 'two'),
+    )
+    expect(messages.slice(2).map(textOfContent)).toEqual(['one', 'two'])
+    expect(new Set(messages.flatMap(callsOf).map(({ id }) => id)).size).toBe(2)
+  })
+
   test('gives the ids of its own server back as they were', () => {
     const own = 'functions.get weather:0'
     const context = {

@@ -103,6 +103,19 @@ describe('its pace', () => {
     expect(new Set(pauses)).toEqual(new Set([40, 10, 60]))
   })
 
+  test('ends when its stream is cancelled', async () => {
+    const cancelled = new Promise<void>((resolve, reject) => {
+      const standIn = createStandIn({
+        pace: 1,
+        sleep: (_ms, signal) => new Promise(() => signal.addEventListener('abort', () => resolve())),
+      })
+      const body = JSON.stringify({ stream: true, messages: [{ role: 'user', content: 'Hi' }] })
+      const request = new Request('http://stand-in.example/v1/chat/completions', { method: 'POST', body })
+      standIn(request).then(({ body: stream }) => stream?.cancel(), reject)
+    })
+    await cancelled
+  })
+
   test('ends when the client leaves: nobody goes on talking to an empty room', async () => {
     let left: (reason: unknown) => void = () => {}
     const leaving = new Promise((resolve) => {
