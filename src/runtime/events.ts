@@ -52,16 +52,20 @@ export async function* readEvents(response: Response, options: ReadOptions): Asy
     },
   })
   const reader = response.body.getReader()
+  const line = watchSilence(reader, silence, env)
   try {
     for (;;) {
-      const { done, value } = await read(reader, silence, env, signal)
+      const { done, value } = await read(reader, signal)
+      if (line.lost) throw line.lost
       if (done) return
+      line.heard()
       parser.feed(value)
       yield batch
       if (overflown) return
       batch = { envelopes: [], malformed: 0 }
     }
   } finally {
+    line.end()
     // Closes the connection, whatever ended the loop; a line that is lost already has nothing to close.
     await reader.cancel().catch(() => undefined)
   }
@@ -69,24 +73,52 @@ export async function* readEvents(response: Response, options: ReadOptions): Asy
 
 type Reader = ReadableStreamDefaultReader<Uint8Array>
 
-async function read(reader: Reader, silence: number, env: Env, signal: AbortSignal) {
-  const timer = new AbortController()
-  const silent = env.sleep(silence, timer.signal).then(
-    () => {
-      throw new TidemarkError('timeout', `no sign of life for ${Math.round(silence / 1000)} s`)
-    },
-    () => new Promise<never>(() => {}),
-  )
+async function read(reader: Reader, signal: AbortSignal) {
   const aborted = () => new TidemarkError('aborted', 'the request was aborted')
   try {
-    const piece = await Promise.race([reader.read(), silent])
+    const piece = await reader.read()
     if (signal.aborted) throw aborted()
     return piece
   } catch (cause) {
     if (cause instanceof TidemarkError) throw cause
     if (signal.aborted) throw aborted()
     throw new TidemarkError('network', 'the connection was lost', { cause })
-  } finally {
-    timer.abort()
+  }
+}
+
+interface Watch {
+  /** Set when the line was given up. */
+  readonly lost: TidemarkError | undefined
+  heard(): void
+  end(): void
+}
+
+/**
+ * Gives a line up once nothing was heard on it for so long, by closing it, which ends a read that waits. One sleep goes
+ * over many reads: a timer for each would cost more than all the rest of reading.
+ */
+function watchSilence(reader: Reader, silence: number, env: Env): Watch {
+  const ended = new AbortController()
+  let last = env.now()
+  let lost: TidemarkError | undefined
+  const wait = async (): Promise<void> => {
+    for (let left = silence; left > 0; left = last + silence - env.now()) {
+      await env.sleep(left, ended.signal)
+      // A clock that was put back says nothing about the line.
+      last = Math.min(last, env.now())
+    }
+    lost = new TidemarkError('timeout', `no sign of life for ${Math.round(silence / 1000)} s`)
+    await reader.cancel()
+  }
+  // Ended with the line, or a line that had nothing to close any more.
+  wait().catch(() => undefined)
+  return {
+    get lost() {
+      return lost
+    },
+    heard() {
+      last = env.now()
+    },
+    end: () => ended.abort(),
   }
 }
