@@ -1,6 +1,6 @@
-import { join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { build } from 'vite'
+import { build, minifySync, type Rolldown } from 'vite'
 import { root } from '../../scripts/bootstrap.mjs'
 import { readDoors } from '../../scripts/doors.mjs'
 
@@ -30,12 +30,19 @@ const isExternal =
 const alias = (): { find: RegExp; replacement: string }[] =>
   readDoors().map(({ name, source }) => ({ find: new RegExp(`^${name}$`), replacement: join(root, source) }))
 
+export interface BundleFile {
+  fileName: string
+  code: string
+  /** What is in it: the text of each module by its path, unused parts removed, not yet minified. */
+  modules: ReadonlyMap<string, string>
+}
+
 /** The files a page would load, the entry first. Writes nothing. */
 export async function bundle({
   entry,
   external = [],
   folder = root,
-}: BundleOptions): Promise<readonly { fileName: string; code: string }[]> {
+}: BundleOptions): Promise<readonly BundleFile[]> {
   const output = await build({
     root: folder,
     configFile: false,
@@ -64,8 +71,34 @@ export async function bundle({
   })
   const chunks = [output].flat().flatMap((result) => ('output' in result ? result.output : []))
   return chunks.flatMap((chunk) =>
-    chunk.type === 'chunk' ? [{ fileName: chunk.fileName, code: chunk.code }] : [],
+    chunk.type === 'chunk' ? [{ fileName: chunk.fileName, code: chunk.code, modules: modulesOf(chunk) }] : [],
   )
+}
+
+const modulesOf = ({ modules }: Rolldown.OutputChunk): ReadonlyMap<string, string> =>
+  new Map(Object.entries(modules).map(([path, { code }]) => [path, code ?? '']))
+
+/**
+ * Where a bundle's weight comes from, heaviest first: a line for each folder of the source and each package. Each is minified and
+ * gzipped alone, so together they weigh more than the bundle.
+ */
+export async function partsOf(options: BundleOptions): Promise<string> {
+  const parts = new Map<string, string>()
+  for (const { modules } of await bundle(options)) {
+    for (const [path, code] of modules) {
+      const inPackage = path
+        .split('node_modules/')
+        .at(-1)
+        ?.match(/^(@[^/]+\/)?[^/]+/)?.[0]
+      const part = path.includes('node_modules/') ? (inPackage ?? path) : relative(root, dirname(path))
+      parts.set(part, (parts.get(part) ?? '') + minifySync(`${path}.js`, code).code)
+    }
+  }
+  return [...parts]
+    .map(([part, code]) => ({ part, gzip: gzipSync(code, { level: 9 }).byteLength }))
+    .sort((a, b) => b.gzip - a.gzip)
+    .map(({ part, gzip }) => `${gzip} ${part}`)
+    .join('\n')
 }
 
 /** What `entry` costs a page that bundles it: every file, the lazy ones included. */
