@@ -162,10 +162,10 @@ export function setOutbox(
   touch(core)
 }
 
-/** Whether two objects have the same values, by identity. */
-function sameFields<T extends object>(a: T, b: T): boolean {
-  const left = new Map<string, unknown>(Object.entries(a))
-  return Object.entries(b).every(([key, value]) => left.get(key) === value)
+/** Whether all of these fields have the same values already, by identity. Asked with every chunk. */
+function sameFields<T extends object>(present: T, fields: Partial<T>): boolean {
+  for (const key in fields) if (present[key] !== fields[key]) return false
+  return true
 }
 
 export function setFields(core: Core, fields: Partial<CoreFields>): void {

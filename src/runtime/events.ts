@@ -25,12 +25,16 @@ export const isEventStream = (response: Response): boolean =>
   response.headers.get('content-type')?.includes('text/event-stream') ?? false
 
 /**
- * The events of an answer as its bytes come: an empty batch to begin with, since the line is open, then one a network
- * chunk; comments alone give an empty one. Ends with the bytes. Throws `protocol` where it is no event stream, `network`
- * or `timeout` where the line is lost.
+ * Opens a line and reads its events as the bytes come: an empty batch to begin with, since the line is open, then one a
+ * network chunk; comments alone give an empty one. Ends with the bytes. Throws `protocol` where it is no event stream,
+ * `network` or `timeout` where the line is lost.
  */
-export async function* readEvents(response: Response, options: ReadOptions): AsyncGenerator<EventBatch> {
+export async function* readEvents(
+  open: () => Promise<Response>,
+  options: ReadOptions,
+): AsyncGenerator<EventBatch> {
   const { defaults, env, signal } = options
+  const response = await open()
   if (!isEventStream(response) || !response.body) {
     await response.body?.cancel()
     throw new TidemarkError('protocol', 'expected an answer of type text/event-stream')

@@ -59,8 +59,8 @@ interface Line {
 
 const defaultsOf = ({ env }: Line, sessionId: string) => ({ sessionId, now: env.now(), parentId: null })
 
-const eventsOf = (line: Line, response: Response, sessionId: string, signal: AbortSignal) =>
-  readEvents(response, {
+const eventsOf = (line: Line, open: () => Promise<Response>, sessionId: string, signal: AbortSignal) =>
+  readEvents(open, {
     defaults: defaultsOf(line, sessionId),
     env: line.env,
     signal,
@@ -83,7 +83,7 @@ async function send(line: Line, request: OutboxRequest, context: DispatchContext
       body: 'body' in request ? request.body : undefined,
     },
   )
-  if (isEventStream(response)) return { events: eventsOf(line, response, sessionId, signal) }
+  if (isEventStream(response)) return { events: eventsOf(line, async () => response, sessionId, signal) }
   const answer = await line.http.json(response)
   const given = isRecord(answer) && isRecord(answer.message) ? answer.message : undefined
   const message = given && decodeMessage(given, defaultsOf(line, sessionId))
@@ -123,12 +123,10 @@ export function remote(options: RemoteOptions): Runtime {
       line.env = host.env
     },
     dispatch: (request, context) => dispatch(line, request, context),
-    async *follow(sessionId, cursor, signal) {
-      const response = await http('GET', `${base(sessionId)}/events`, {
-        signal,
-        headers: { accept: 'text/event-stream', ...(cursor && { 'last-event-id': cursor }) },
-      })
-      yield* eventsOf(line, response, sessionId, signal)
+    follow(sessionId, cursor, signal) {
+      const headers = { accept: 'text/event-stream', ...(cursor && { 'last-event-id': cursor }) }
+      const open = () => http('GET', `${base(sessionId)}/events`, { signal, headers })
+      return eventsOf(line, open, sessionId, signal)
     },
     async page(sessionId, query, signal) {
       const response = await http('GET', `${base(sessionId)}/messages?${search({ ...query })}`, { signal })

@@ -22,7 +22,7 @@ function openLine(world: World, signal = new AbortController().signal) {
   })
   const headers = { 'content-type': 'text/event-stream', 'tidemark-heartbeat': '10' }
   const defaults = { sessionId: 's', now: 0, parentId: null }
-  const events = readEvents(new Response(body, { headers }), { defaults, env: world.env, signal })
+  const events = readEvents(async () => new Response(body, { headers }), { defaults, env: world.env, signal })
   const batches: EventBatch[] = []
   const ended = (async () => {
     for await (const batch of events) batches.push(batch)
