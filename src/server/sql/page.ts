@@ -2,7 +2,7 @@ import type { Message } from '../../message/schema.ts'
 import type { Page, PageQuery, Scope, SessionRow } from '../ports.ts'
 import { sessionRow } from './rows.ts'
 import type { Db, Tables } from './tables.ts'
-import { wholeMessage } from './view.ts'
+import { unsettledOf, wholeMessage } from './view.ts'
 
 type Row = Tables['messages']
 
@@ -11,6 +11,8 @@ interface Found {
   rows: Row[]
   hasMore: boolean
 }
+
+const bySeq = (a: Row, b: Row): number => a.seq - b.seq
 
 const rowsOf = (db: Db, sessionId: string) =>
   db.selectFrom('messages').selectAll().where('session', '=', sessionId).where('deleted', '=', 0)
@@ -32,11 +34,7 @@ async function newest(db: Db, sessionId: string, limit: number): Promise<Found> 
   )
   const first = rows.at(-1)
   if (!first) return { rows: [], hasMore: false }
-  const older = await rowsOf(db, sessionId)
-    .where('seq', '<', first.seq)
-    .where('unsettled', '=', 1)
-    .orderBy('seq')
-    .execute()
+  const older = (await unsettledOf(db, sessionId)).filter(({ seq }) => seq < first.seq).sort(bySeq)
   const [oldest] = older
   if (!oldest) return { rows: rows.reverse(), hasMore }
   const window = await rowsOf(db, sessionId).where('seq', '>=', oldest.seq).orderBy('seq').execute()
@@ -55,11 +53,7 @@ const placeOf = (db: Db, { account, sessionId }: Scope, id: string) =>
     .executeTakeFirst()
 
 async function after(db: Db, sessionId: string, seq: number, limit: number): Promise<Found> {
-  const passed = await rowsOf(db, sessionId)
-    .where('unsettled', '=', 1)
-    .where('seq', '<=', seq)
-    .orderBy('seq')
-    .execute()
+  const passed = (await unsettledOf(db, sessionId)).filter((row) => row.seq <= seq).sort(bySeq)
   const { rows, hasMore } = cut(
     await rowsOf(db, sessionId)
       .where('seq', '>', seq)
@@ -72,11 +66,7 @@ async function after(db: Db, sessionId: string, seq: number, limit: number): Pro
 }
 
 async function before(db: Db, sessionId: string, seq: number, limit: number): Promise<Found> {
-  const passed = await rowsOf(db, sessionId)
-    .where('unsettled', '=', 1)
-    .where('seq', '>=', seq)
-    .orderBy('seq')
-    .execute()
+  const passed = (await unsettledOf(db, sessionId)).filter((row) => row.seq >= seq).sort(bySeq)
   const { rows, hasMore } = cut(
     await rowsOf(db, sessionId)
       .where('seq', '<', seq)
@@ -89,11 +79,9 @@ async function before(db: Db, sessionId: string, seq: number, limit: number): Pr
 }
 
 async function changed(db: Db, sessionId: string, since: number, limit: number): Promise<Found> {
-  const passed = await rowsOf(db, sessionId)
-    .where('unsettled', '=', 1)
-    .where('rev', '<=', since)
-    .orderBy('rev')
-    .execute()
+  const passed = (await unsettledOf(db, sessionId))
+    .filter(({ rev }) => rev <= since)
+    .sort((a, b) => a.rev - b.rev)
   const { rows, hasMore } = cut(
     await rowsOf(db, sessionId)
       .where('rev', '>', since)

@@ -86,14 +86,17 @@ async function listSessions(db: Db, account: string, { after, limit }: { after?:
 
 async function listStale(db: Db, now: number, limit: number): Promise<Scope[]> {
   const { rows } = await sql<Scope>`
-    select distinct account, session as "sessionId" from runs r
-      where (state = 'running' and lease < ${now})
+    select account, session as "sessionId" from runs r
+      where state in ('queued', 'running') and (
+        (state = 'running' and lease < ${now})
         or (state = 'queued' and not exists (
-          select 1 from runs b where b.account = r.account and b.session = r.session and b.state = 'running'
+          select 1 from runs b where b.session = r.session and b.state = 'running'
         ))
-      limit ${limit}
+      )
+      order by session, place limit ${limit}
   `.execute(db)
-  return rows
+  // Several may wait in one session.
+  return rows.filter(({ sessionId }, at) => rows[at - 1]?.sessionId !== sessionId)
 }
 
 /** A history store on SQL: one set of queries, whatever the engine. */

@@ -34,7 +34,7 @@ async function loadPath(db: Db, { account, sessionId }: Scope, id: string): Prom
       select m.id, m.parent, up.depth + 1 from messages m join up on m.id = up.parent
         where m.account = ${account} and m.session = ${sessionId} and m.deleted = 0 and up.depth < 1000000
     )
-    select m.* from messages m join up on m.id = up.id where m.account = ${account} order by up.depth desc
+    select m.* from up cross join messages m where m.account = ${account} and m.id = up.id order by up.depth desc
   `.execute(db)
   const path: Message[] = []
   for (const row of rows) path.push((await wholeMessage(db, row)).message)
@@ -48,49 +48,55 @@ async function loadBelow(db: Db, { account, sessionId }: Scope, id: string): Pro
       select id, parent, seq from messages
         where account = ${account} and session = ${sessionId} and id = ${id} and deleted = 0
       union all
-      select m.id, m.parent, m.seq from messages m join below b on m.parent = b.id
-        where m.session = ${sessionId} and m.deleted = 0
+      select m.id, m.parent, m.seq from below b cross join messages m
+        where m.session = ${sessionId} and m.parent = b.id and m.deleted = 0
     )
     select id, parent as "parentId", seq from below
   `.execute(db)
   return rows
 }
 
-async function loadRuns(db: Db, { account, sessionId }: Scope, ids: readonly string[]): Promise<RunRow[]> {
+/** The runs of a session that have not ended, in order. The states are literals: an index holds these alone. */
+async function loadOpenRuns(db: Db, { sessionId }: Scope): Promise<RunRow[]> {
+  const rows = await db
+    .selectFrom('runs')
+    .selectAll()
+    .where('session', '=', sessionId)
+    .where(sql<boolean>`state in ('queued', 'running')`)
+    .orderBy('place')
+    .execute()
+  return rows.map(runRow)
+}
+
+async function loadRuns(db: Db, { account }: Scope, ids: readonly string[]): Promise<RunRow[]> {
+  if (ids.length === 0) return []
   const rows = await db
     .selectFrom('runs')
     .selectAll()
     .where('account', '=', account)
-    .where((where) =>
-      where.or([
-        where.and([where('session', '=', sessionId), where('state', 'in', ['queued', 'running'])]),
-        ...(ids.length > 0 ? [where('id', 'in', ids)] : []),
-      ]),
-    )
-    .orderBy('place')
+    .where('id', 'in', ids)
     .execute()
   return rows.map(runRow)
 }
 
 async function loadMessages(
   db: Db,
-  { account, sessionId }: Scope,
+  { account }: Scope,
   ids: readonly string[],
-  unsettled: boolean,
 ): Promise<Tables['messages'][]> {
-  if (ids.length === 0 && !unsettled) return []
-  return db
+  if (ids.length === 0) return []
+  return db.selectFrom('messages').selectAll().where('account', '=', account).where('id', 'in', ids).execute()
+}
+
+/** The messages of a session that are not settled: always few. */
+export const unsettledOf = (db: Db, sessionId: string): Promise<Tables['messages'][]> =>
+  db
     .selectFrom('messages')
     .selectAll()
-    .where('account', '=', account)
-    .where((where) =>
-      where.or([
-        ...(ids.length > 0 ? [where('id', 'in', ids)] : []),
-        ...(unsettled ? [where.and([where('session', '=', sessionId), where('unsettled', '=', 1)])] : []),
-      ]),
-    )
+    .where('session', '=', sessionId)
+    .where('unsettled', '=', sql.lit(1))
+    .where('deleted', '=', 0)
     .execute()
-}
 
 const loadKey = (db: Db, { account }: Scope, key: string) =>
   db.selectFrom('keys').selectAll().where('account', '=', account).where('key', '=', key).executeTakeFirst()
@@ -115,21 +121,22 @@ export async function loadView(db: Db, scope: Scope, needs: Needs): Promise<View
     return { ...nothing, session: undefined, foreign: owner !== undefined, active: undefined, key: undefined }
   }
   const taken = new Set<string>()
-  const active = await loadRuns(db, scope, needs.runs ?? [])
-  const waiting = active.filter(({ sessionId, state }) => sessionId === scope.sessionId && state === 'queued')
+  const open = await loadOpenRuns(db, scope)
+  const queue = open.filter(({ state }) => state === 'queued')
   const asked = [
     ...(needs.messages ?? []),
-    ...(needs.queue ? waiting.flatMap(({ answers }) => answers ?? []) : []),
+    ...(needs.queue ? queue.flatMap(({ answers }) => answers ?? []) : []),
   ]
+  const rows = await loadMessages(db, scope, asked)
+  if (needs.unsettled) rows.push(...(await unsettledOf(db, scope.sessionId)))
   const messages = new Map<string, MessageRow>()
-  for (const row of await loadMessages(db, scope, asked, needs.unsettled ?? false)) {
+  for (const row of rows) {
     if (row.session !== scope.sessionId || row.deleted === 1) taken.add(row.id)
-    else messages.set(row.id, await wholeMessage(db, row))
+    else if (!messages.has(row.id)) messages.set(row.id, await wholeMessage(db, row))
   }
   const writers = [...messages.values()].flatMap(({ runId }) => runId ?? [])
-  const related = writers.length > 0 ? await loadRuns(db, scope, writers) : []
-  const runs = new Map<string, RunRow>()
-  for (const run of [...active, ...related]) {
+  const runs = new Map(open.map((run): [string, RunRow] => [run.id, run]))
+  for (const run of await loadRuns(db, scope, [...(needs.runs ?? []), ...writers])) {
     if (run.sessionId === scope.sessionId) runs.set(run.id, run)
     else taken.add(run.id)
   }
@@ -137,8 +144,8 @@ export async function loadView(db: Db, scope: Scope, needs: Needs): Promise<View
   return {
     session: sessionRow(owner),
     foreign: false,
-    active: [...runs.values()].find(({ state }) => state === 'running'),
-    queue: waiting,
+    active: open.find(({ state }) => state === 'running'),
+    queue,
     messages,
     runs,
     taken,

@@ -43,7 +43,7 @@ const MIGRATIONS: readonly Migration[] = [
       ) strict;
       create unique index messages_seq on messages (session, seq);
       create unique index messages_rev on messages (session, rev);
-      create index messages_parent on messages (parent);
+      create index messages_parent on messages (session, parent);
       create index messages_unsettled on messages (session) where unsettled = 1;
 
       create table events (
