@@ -1,4 +1,4 @@
-import { dirname, join, relative } from 'node:path'
+import { dirname, isAbsolute, join, relative } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { build, minifySync, type Rolldown } from 'vite'
 import { root } from '../../scripts/bootstrap.mjs'
@@ -78,6 +78,12 @@ export async function bundle({
 const modulesOf = ({ modules }: Rolldown.OutputChunk): ReadonlyMap<string, string> =>
   new Map(Object.entries(modules).map(([path, { code }]) => [path, code ?? '']))
 
+/** A module's folder in the source, or its package; `bundler` for what the bundler adds. */
+function partOf(path: string): string {
+  const [, inPackage] = /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path) ?? []
+  return inPackage ?? (isAbsolute(path) ? relative(root, dirname(path)) || 'the entry' : 'bundler')
+}
+
 /**
  * Where a bundle's weight comes from, heaviest first: a line for each folder of the source and each package. Each is minified and
  * gzipped alone, so together they weigh more than the bundle.
@@ -90,7 +96,7 @@ export async function partsOf(options: BundleOptions): Promise<string> {
         .split('node_modules/')
         .at(-1)
         ?.match(/^(@[^/]+\/)?[^/]+/)?.[0]
-      const part = path.includes('node_modules/') ? (inPackage ?? path) : relative(root, dirname(path))
+      const part = partOf(path)
       parts.set(part, (parts.get(part) ?? '') + minifySync(`${path}.js`, code).code)
     }
   }
