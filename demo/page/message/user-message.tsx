@@ -57,11 +57,11 @@ function Editor({ message, close }: { message: UserMessageRecord; close: (saved:
         }}
       />
       <div className="row">
-        <button type="submit" className="solid" disabled={!text.trim()}>
-          Send as a new version
-        </button>
         <button type="button" className="word" onClick={() => close(false)}>
           Cancel
+        </button>
+        <button type="submit" className="solid" disabled={!text.trim()}>
+          Send as a new version
         </button>
       </div>
     </form>
