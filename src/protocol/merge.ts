@@ -1,4 +1,4 @@
-import { isSettled, type Message } from '../message/schema.ts'
+import { isSettled, type Message, type Session } from '../message/schema.ts'
 import { growingText } from './delta.ts'
 
 /** Whether two plain JSON values are the same. */
@@ -62,4 +62,11 @@ function preferSettled(present: Message, given: Message): Message {
   if (isSettled(given)) return given.rev === undefined ? given : present
   if (present.status !== given.status) return given.status === 'streaming' ? given : present
   return textLength(given) > textLength(present) ? given : present
+}
+
+/** The newer of two session rows. */
+export function newerSession(present: Session | undefined, given: Session): Session {
+  if (!present) return given
+  if (given.rev !== undefined && present.rev !== undefined && given.rev <= present.rev) return present
+  return sameJson(present, given) ? present : given
 }

@@ -3,14 +3,13 @@ import {
   isSettled,
   type Message,
   SCHEMA_VERSION,
-  type Session,
   type Status,
 } from '../message/schema.ts'
 import { next, type StatusEvent } from '../message/status.ts'
 import { applyPiece, decideDelta } from './delta.ts'
 import type { ChatEvent, ChatEventType, Envelope, MessagePage } from './events.ts'
 import { type Joined, joinFrom } from './join.ts'
-import { mergeMessage, sameJson } from './merge.ts'
+import { mergeMessage, newerSession } from './merge.ts'
 import { isFilled, isStopped, order, revOf } from './order.ts'
 import { grownHead, isBuried, newestId, place, put, rename, withoutTombstones } from './place.ts'
 import {
@@ -77,15 +76,20 @@ const delta: Apply<'message.delta'> = (state, event, context) => {
   if (!present && state.tombstones.has(event.id)) return state
   // Behind something missing, only a number proves a place: an offset could fit by chance.
   if (state.missing && !context.proven) return state
-  const streaming = present?.status === 'streaming' ? state : move(state, event.id, 'start', {}, context)
+  // Told to the trace only once it is known to stand.
+  const streaming =
+    present?.status === 'streaming'
+      ? state
+      : move(state, event.id, 'start', {}, { ...context, trace: undefined })
   const message = messageOf(streaming, event.id)
   if (message?.role !== 'assistant') return state
   const decision = decideDelta(message, event, {
     proven: context.proven,
     ignoreOffset: context.proven && state.offsetsIgnored,
   })
-  if (decision.type === 'same') return streaming
   if (decision.type === 'gap') return withMissing(state, { reason: 'offset' })
+  if (streaming !== state) context.trace?.changed.add(message.id)
+  if (decision.type === 'same') return streaming
   context.trace?.pieces.push(decision.piece)
   const live = new Map(streaming.live)
   live.set(message.id, applyPiece(message, decision.piece, decision.block))
@@ -109,13 +113,6 @@ function whole(state: SessionState, message: Message, status: Status, { trace }:
 /** The message with the revision that its event names, where it names none itself. */
 const ofRev = (message: Message, rev: number | undefined): Message =>
   rev === undefined || message.rev !== undefined ? message : { ...message, rev }
-
-/** The newer of two session rows. */
-function newerSession(present: Session | undefined, given: Session): Session {
-  if (!present) return given
-  if (given.rev !== undefined && present.rev !== undefined && given.rev <= present.rev) return present
-  return sameJson(present, given) ? present : given
-}
 
 /** The end of a streamed answer whose server sends no more of it than an id: begun here, if nothing was streamed. */
 function finish(

@@ -68,6 +68,14 @@ describe.each(countings)('a server that counts %s', (_, count) => {
     )
   })
 
+  test('is not believed where a number does not prove it, even then', () => {
+    const state = fold(
+      numberedFrom(0, started('a'), delta('a', '😀😀', count('')), delta('a', '!', count('😀😀'))),
+    )
+    const { missing, cursor } = reduce(state, { event: delta('a', '?', 99) })
+    expect({ missing, cursor }).toEqual({ missing: { reason: 'offset' }, cursor: state.cursor })
+  })
+
   test('is not believed without numbers', () => {
     fc.assert(
       fc.property(answers, (parts) => {

@@ -158,6 +158,11 @@ describe('a page', () => {
     expect(mergePage(state, page)).toBe(state)
   })
 
+  test('that places only some of its messages places the others after them', () => {
+    const page = { messages: [user('u', { seq: 7 }), user('v'), user('w')] }
+    expect([...messagesOf(mergePage(empty, page))].map(({ seq }) => seq)).toEqual([7, 8, 9])
+  })
+
   test('without a session shows its messages all the same: the branch grows with them', () => {
     const messages = [
       user('u', { seq: 1 }),

@@ -38,6 +38,14 @@ describe('an end', () => {
     expect(reduce(state, { event: dated as ChatEvent })).toBe(state)
   })
 
+  test('of the revision that is there already changes nothing, nor does a start', () => {
+    const state = at('streaming', { rev: 5 })
+    expect(reduce(state, { event: { type: 'message.failed', id: 'a', rev: 5, error } })).toBe(state)
+    expect(reduce(state, { event: { type: 'message.interrupted', id: 'a', rev: 5 } })).toBe(state)
+    const pending = at('pending', { rev: 5 })
+    expect(reduce(pending, { event: started('a', 5) })).toBe(pending)
+  })
+
   test('with the whole message of a higher revision replaces every status', () => {
     for (const status of ['pending', 'streaming', 'interrupted', 'completed', 'failed'] as const) {
       const message = assistant('a', { rev: 6, content: text('all of it') })

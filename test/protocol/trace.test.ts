@@ -6,7 +6,7 @@ import { mergePage, reduceAll } from '../../src/protocol/reduce.ts'
 import { messageOf, messagesOf, newTrace, type SessionState, type Trace } from '../../src/protocol/state.ts'
 import { empty, expectSame, fold } from './fold.ts'
 import { histories, numbered } from './history.ts'
-import { assistant, created, numberedFrom, plain, user } from './rows.ts'
+import { assistant, created, delta, numberedFrom, plain, user } from './rows.ts'
 import { grown } from './server-model.ts'
 
 /** Follows a session by what folds say they did, as a storage does: pieces are appended, all else is copied whole. */
@@ -94,6 +94,14 @@ describe('what a fold says it did', () => {
     reduceAll(before, plain(created(user('s1', { seq: 1, rev: 1 }), 'c1')), 0, trace)
     expect([...trace.removed]).toEqual(['c1'])
     expect([...trace.changed].toSorted()).toEqual(['c2', 's1'])
+  })
+
+  test('is nothing where an answer would have begun, were nothing missing before it', () => {
+    const trace = newTrace()
+    expect(messageOf(reduceAll(empty, plain(delta('a', 'x', 5)), 0, trace), 'a')).toBeUndefined()
+    expect(trace).toEqual(newTrace())
+    reduceAll(empty, plain(delta('a', 'x', 0)), 0, trace)
+    expect([...trace.changed]).toEqual(['a'])
   })
 
   test('is nothing where nothing is new', () => {
