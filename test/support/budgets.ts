@@ -1,0 +1,35 @@
+/** Bytes, minified and gzipped; 1 kB is 1,000 bytes. What README and DESIGN promise. */
+export interface Budget {
+  what: string
+  entry: string
+  /** Taken away from the entry's size: what the part comes on top of. */
+  without?: string
+  external?: readonly string[]
+  most: number
+}
+
+const core = "export { createChat, remote } from 'tidemark'"
+const direct = "export { createChat, direct } from 'tidemark'"
+const both = "export { createChat, direct, remote } from 'tidemark'"
+const dexie = "export { dexieStorage } from 'tidemark/dexie'"
+const translator = "export { chatAdapter } from 'tidemark/openai-chat'"
+const model = "export { openaiChat } from 'tidemark/openai-chat'"
+const context = "export { assembleContext, createEstimator } from 'tidemark'"
+
+export const budgets: readonly Budget[] = [
+  { what: 'createChat and remote, schemas and SSE parser included', entry: core, most: 22_000 },
+  {
+    what: 'an adapter on top of both runtimes, the translator without its transport',
+    entry: `${both}\n${translator}`,
+    without: both,
+    most: 5_000,
+  },
+  { what: 'assembleContext alone', entry: "export { assembleContext } from 'tidemark'", most: 3_000 },
+  { what: 'the React binding', entry: "export * from 'tidemark/react'", external: ['react'], most: 1_000 },
+  { what: 'createChat, remote and Dexie', entry: `${core}\n${dexie}`, most: 55_000 },
+  {
+    what: 'createChat, direct, an adapter, context, estimator and Dexie',
+    entry: [direct, model, context, dexie].join('\n'),
+    most: 68_000,
+  },
+]
