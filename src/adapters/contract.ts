@@ -1,5 +1,12 @@
 import type { ErrorData } from '../lib/errors.ts'
-import type { AssistantBlock, AssistantMessage, Message, SourceBlock, Usage } from '../message/schema.ts'
+import type {
+  AssistantBlock,
+  AssistantMessage,
+  Message,
+  SourceBlock,
+  ToolCallBlock,
+  Usage,
+} from '../message/schema.ts'
 
 /** A tool as the model sees it. */
 export interface ToolSpec {
@@ -61,7 +68,7 @@ export type ModelEvent =
   | { type: 'start'; model?: string; responseId?: string }
   | { type: 'text'; index: number; delta: string }
   | { type: 'thinking'; index: number; delta: string }
-  | { type: 'toolCall'; phase: 'start'; index: number; id: string; name: string }
+  | ({ type: 'toolCall'; phase: 'start'; index: number } & Omit<ToolCallBlock, 'arguments' | 'rawArguments'>)
   | { type: 'toolCall'; phase: 'delta'; index: number; delta: string }
   | { type: 'toolCall'; phase: 'end'; index: number; call: Extract<AssistantBlock, { type: 'toolCall' }> }
   | { type: 'source'; index: number; source: SourceBlock }

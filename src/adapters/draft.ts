@@ -12,9 +12,11 @@ export interface OpenCall {
   raw: string
   /** Its place in the content; absent until the name is known, since nobody can be told of a call without one. */
   index?: number
+  /** What else its block says. */
+  readonly more: Pick<ToolCallBlock, 'server' | 'signature'>
 }
 
-type GrowingBlock = Extract<AssistantBlock, { type: 'text' | 'thinking' }>
+export type GrowingBlock = Extract<AssistantBlock, { type: 'text' | 'thinking' }>
 
 /** An answer under construction. Each piece is added to its block and told as an event, by the functions below. */
 export interface Draft {
@@ -24,7 +26,7 @@ export interface Draft {
   readonly content: AssistantBlock[]
   readonly calls: OpenCall[]
   readonly sources: Map<string, SourceBlock>
-  readonly head: { model?: string; responseId?: string }
+  head: { model?: string; responseId?: string }
   usage: Usage | undefined
   /** What was not yet taken. */
   events: ModelEvent[]
@@ -66,15 +68,28 @@ export function startDraft({ head, events }: Draft, model: string, responseId: s
   if (known === undefined && (model || responseId)) events.push({ type: 'start', ...head })
 }
 
+/** A server began again: what it said so far is told, and cannot be taken back, but is left empty in the message. */
+export function beginAgain(draft: Draft): void {
+  draft.head = {}
+  draft.calls.length = 0
+  draft.sources.clear()
+  draft.content.fill({ type: 'text', text: '' })
+}
+
 /** Adds to the last block, if it is like `empty`; else begins another. */
 export function addText(draft: Draft, delta: string, empty: GrowingBlock = { type: 'text', text: '' }): void {
+  const last = draft.content.at(-1)
+  growBlock(draft, isLike(last, empty) ? last : empty, delta)
+}
+
+/** Adds to a block, which is in the message from its first piece on. */
+export function growBlock(draft: Draft, block: GrowingBlock, delta: string): void {
   if (delta === '') return
   count(draft, delta.length)
-  const last = draft.content.at(-1)
-  const open = isLike(last, empty) ? last : empty
-  if (open === empty) append(draft, empty)
-  open.text += delta
-  draft.events.push({ type: open.type, index: draft.content.length - 1, delta })
+  const at = draft.content.lastIndexOf(block)
+  const index = at < 0 ? append(draft, block) : at
+  block.text += delta
+  draft.events.push({ type: block.type, index, delta })
 }
 
 export const addThinking = (draft: Draft, delta: string): void =>
@@ -102,9 +117,9 @@ export function signThinking({ content }: Draft, signature: string): boolean {
 }
 
 /** Begins a call; `id` and `name` may be empty, if they are to come later or never. */
-export function openCall(draft: Draft, id: string, name: string): OpenCall {
+export function openCall(draft: Draft, id: string, name: string, more: OpenCall['more'] = {}): OpenCall {
   count(draft, 64)
-  const call: OpenCall = { id, name: '', raw: '' }
+  const call: OpenCall = { id, name: '', raw: '', more }
   draft.calls.push(call)
   draft.lastCall = call
   nameCall(draft, call, name)
@@ -115,10 +130,11 @@ export function openCall(draft: Draft, id: string, name: string): OpenCall {
 export function nameCall(draft: Draft, call: OpenCall, name: string): void {
   if (name === '' || call.name !== '') return
   const id = uniqueId(call.id, draft.content)
-  const index = append(draft, { type: 'toolCall', id, name })
+  const block: ToolCallBlock = { type: 'toolCall', id, name, ...call.more }
+  const index = append(draft, block)
   call.name = name
   call.index = index
-  draft.events.push({ type: 'toolCall', phase: 'start', index, id, name })
+  draft.events.push({ ...block, phase: 'start', index })
   tellCall(draft, call, call.raw)
 }
 
@@ -136,6 +152,7 @@ function tellCall({ events }: Draft, { index }: OpenCall, delta: string): void {
 
 /** A block that came whole. */
 export function addBlock(draft: Draft, block: AssistantBlock): void {
+  count(draft, JSON.stringify(block).length)
   draft.events.push({ type: 'block', index: append(draft, block), block })
 }
 

@@ -42,9 +42,10 @@ export function gather({ blocks, head }: Gathered, event: ModelEvent): void {
 }
 
 function gatherCall(blocks: AssistantBlock[], event: Extract<ModelEvent, { type: 'toolCall' }>): void {
-  if (event.phase === 'start')
-    blocks[event.index] = { type: 'toolCall', id: event.id, name: event.name, rawArguments: '' }
-  else if (event.phase === 'end') blocks[event.index] = event.call
+  if (event.phase === 'start') {
+    const { phase: _, index, ...call } = event
+    blocks[index] = { ...call, rawArguments: '' }
+  } else if (event.phase === 'end') blocks[event.index] = event.call
   else {
     const call = blocks[event.index]
     if (call?.type === 'toolCall') call.rawArguments = (call.rawArguments ?? '') + event.delta

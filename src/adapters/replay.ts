@@ -27,7 +27,7 @@ export interface ReplayResult {
 export interface ReplayAnswer {
   role: 'assistant'
   content: AssistantBlock[]
-  /** Whether the provider that is asked wrote it: then its thinking and proofs may go back. */
+  /** Whether the provider that is asked wrote it, to its end: then its thinking and proofs may go back. */
   own: boolean
   /** Of the calls in `content` that are ours to make, in their order. */
   results: ReplayResult[]
@@ -46,12 +46,12 @@ export type ReplayEntry =
 export function replay(messages: readonly Message[], provider: string, rule: CallIdRule): ReplayEntry[] {
   const entries: ReplayEntry[] = []
   const idOf = callIds(rule)
-  let open: readonly ReplayResult[] = []
+  const open: ReplayResult[] = []
   for (const message of messages) {
     if (message.role === 'tool') answerCall(open, message)
     else if (message.role === 'assistant') {
-      const answer = answerOf(message, message.provider === provider, idOf)
-      open = answer.results
+      const answer = answerOf(message, provider, idOf)
+      open.unshift(...answer.results)
       addAnswer(entries, answer)
     } else if (message.role === 'user') {
       const content = solid(message.content)
@@ -64,7 +64,7 @@ export function replay(messages: readonly Message[], provider: string, rule: Cal
   return entries
 }
 
-/** The result of a call of the nearest answer before it, since ids repeat over turns. Any other is an orphan, and dropped. */
+/** The result of the newest open call of its id, since ids repeat over turns. One without a call is dropped. */
 function answerCall(open: readonly ReplayResult[], message: ToolMessage): void {
   const result = open.find(({ given, answered }) => !answered && given === message.toolCallId)
   if (!result) return
@@ -74,27 +74,27 @@ function answerCall(open: readonly ReplayResult[], message: ToolMessage): void {
 }
 
 function answerOf(
-  message: AssistantMessage,
-  own: boolean,
+  { status, stopReason, provider, content: blocks }: AssistantMessage,
+  target: string,
   idOf: (id: string, isOwn: boolean) => string,
 ): ReplayAnswer {
+  const half = status !== 'completed' || stopReason === 'error' || stopReason === 'aborted'
+  const own = provider === target && !half
   const results: ReplayResult[] = []
-  const content = solid(message.content.filter((block) => mayGoBack(block, message, own))).map((block) => {
-    if (block.type !== 'toolCall' || block.server) return block
-    const call = { ...block, id: idOf(block.id, own) }
-    results.push({ call, given: block.id, answered: false, content: [excuse(call)], isError: true })
-    return call
-  })
+  const content = solid(blocks.filter((block) => mayGoBack(block, half, own)))
+  for (const block of content) {
+    if (!own && 'signature' in block) delete block.signature
+    if (block.type !== 'toolCall' || block.server) continue
+    results.push({ call: block, given: block.id, answered: false, content: [excuse(block)], isError: true })
+    block.id = idOf(block.id, own)
+  }
   return { role: 'assistant', content, own, results }
 }
 
 /** Half of an answer is its text alone: half a call or half a thought is refused everywhere. */
-function mayGoBack(block: AssistantBlock, { status, stopReason }: AssistantMessage, own: boolean): boolean {
-  const half = status !== 'completed' || stopReason === 'error' || stopReason === 'aborted'
-  if (block.type === 'text') return true
-  if (half || block.type === 'source') return false
-  if (block.type === 'thinking' || block.type === 'other') return own
-  return block.type !== 'toolCall' || own || !block.server
+function mayGoBack(block: AssistantBlock, half: boolean, own: boolean): boolean {
+  const anybodys = block.type === 'image' || (block.type === 'toolCall' && !block.server)
+  return block.type === 'text' || (!half && block.type !== 'source' && (own || anybodys))
 }
 
 const excuse = (call: ToolCallBlock): TextBlock => ({
@@ -111,21 +111,27 @@ function addAnswer(entries: ReplayEntry[], answer: ReplayAnswer): void {
     entries.push(answer)
     return
   }
-  const [last, first] = [before.content.at(-1), content[0]]
-  if (last?.type === 'text' && first?.type === 'text') {
-    last.text += `\n\n${first.text}`
-    content.shift()
-  }
+  const last = before.content.at(-1)
+  if (last?.type === 'text' && content[0]?.type === 'text') last.text += '\n\n'
   before.content.push(...content)
   before.own &&= own
   before.results = results
 }
 
-/** Blocks without blank texts, which many servers refuse, and without halves of surrogate pairs. */
+/**
+ * Copies of blocks, without halves of surrogate pairs, and without blank texts, which many servers refuse: what stands
+ * between two texts goes with the first.
+ */
 function solid<Block extends AssistantBlock | UserBlock | ToolBlock>(blocks: readonly Block[]): Block[] {
-  return blocks
-    .filter((block) => block.type !== 'text' || block.text.trim() !== '')
-    .map((block) => ('text' in block ? { ...block, text: wellFormed(block.text) } : block))
+  const copies: Block[] = []
+  for (const block of blocks) {
+    const copy = { ...block }
+    if ('text' in copy) copy.text = wellFormed(copy.text)
+    const last = copies.at(-1)
+    if (copy.type !== 'text' || /\S/.test(copy.text)) copies.push(copy)
+    else if (last?.type === 'text') last.text += copy.text
+  }
+  return copies
 }
 
 /** The texts of blocks of a kind, joined. */

@@ -103,8 +103,10 @@ export function hear(partial: Partial, event: ModelEvent): MessageDelta | undefi
       return open(partial, event.index, event.block)
     case 'toolCall': {
       const { index } = event
-      if (event.phase === 'start')
-        return open(partial, index, { type: 'toolCall', id: event.id, name: event.name })
+      if (event.phase === 'start') {
+        const { phase: _, index: __, ...call } = event
+        return open(partial, index, call)
+      }
       if (event.phase === 'delta') return write(partial, index, undefined, event.delta)
       const known = partial.blocks[partial.places.get(index) ?? -1]
       if (known?.block.type === 'toolCall') known.block = { ...event.call, id: known.block.id }
