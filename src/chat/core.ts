@@ -35,6 +35,8 @@ export interface Core {
   state: SessionState
   fields: CoreFields
   readonly outbox: Map<string, OutboxRow>
+  /** Outbox rows that nobody can have sent yet: what they say is not frozen. */
+  readonly unsent: Set<string>
   /** Runs that were stopped in this tab. */
   readonly stopped: Set<string>
   /** Messages of stopped runs, as they looked when they were stopped. */
@@ -77,6 +79,7 @@ export const newCore = (id: string, deps: CoreDeps): Core => ({
   state: emptyState(id),
   fields: { connection: 'idle', loading: true, tidemark: null, complete: false, unread: false },
   outbox: new Map(),
+  unsent: new Set(),
   stopped: new Set(),
   frozen: new Map(),
   answers: createAnswers(),
@@ -120,6 +123,17 @@ function freezeStopped(core: Core, before: SessionState, changed: Iterable<strin
   core.frozen = frozen
 }
 
+/** Rows whose message stands behind another than they say, and that can still say so. */
+function unsentRows({ outbox, unsent, state }: Core): OutboxRow[] {
+  return [...unsent].flatMap((id) => {
+    const row = outbox.get(id)
+    const message = messageOf(state, id)
+    if (row?.request.type !== 'send' || !message || message.parentId === row.request.body.parentId) return []
+    const { request } = row
+    return { ...row, request: { ...request, body: { ...request.body, parentId: message.parentId } } }
+  })
+}
+
 /** Folds something in, tells those who watch, and hands on what changed. */
 export function update(
   core: Core,
@@ -137,6 +151,7 @@ export function update(
   for (const id of changed) stale.add(id)
   for (const { messageId } of trace.pieces) stale.add(messageId)
   core.deps.onChange(core, trace, origin)
+  if (changed.length > 0) setOutbox(core, unsentRows(core))
   for (const piece of trace.pieces)
     if (!core.frozen.has(piece.messageId)) messages.get(piece.messageId)?.append(piece)
   if (next.deleted && !before.deleted)

@@ -55,8 +55,11 @@ export function createDrain(core: Core, deps: DrainDeps): Drain {
     while (!ended) {
       const decision = nextRow(core.outbox.values(), account, env.now(), lane)
       if (decision.type === 'idle' || decision.type === 'blocked') return
-      if (decision.type === 'send') await attempt(core, decision.row, deps, flights)
-      else {
+      if (decision.type === 'send') {
+        await attempt(core, decision.row, deps, flights)
+        // A stop may have waited for the session to be there; it goes before what it stops.
+        for (const other of LANES) start(other)
+      } else {
         const { signal } = waiting
         // Woken early by a kick, which is no failure.
         await env.sleep(decision.until - env.now(), signal).catch(() => undefined)
@@ -96,6 +99,7 @@ async function attempt(core: Core, row: OutboxRow, deps: DrainDeps, flights: Fli
   const { account, runtime, persist } = deps
   const flight = new AbortController()
   flights.set(row.id, flight)
+  core.unsent.delete(row.id)
   const { signal } = flight
   const context = { sessionId: core.id, key: row.id, account, feed: deps.feedOpen(), signal }
   try {

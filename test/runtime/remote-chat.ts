@@ -1,0 +1,43 @@
+import { onTestFinished } from 'vitest'
+import { createChat } from '../../src/chat/create.ts'
+import type { Chat, ChatSession } from '../../src/chat/types.ts'
+import { type RemoteOptions, remote } from '../../src/runtime/remote.ts'
+import { type WatchedStorage, watchedStorage } from '../chat/storages.ts'
+import { createWorld, type World } from '../chat/world.ts'
+import { fetchOf } from './scripted-routes.ts'
+import { type Server, type ServerOptions, scriptedServer } from './scripted-server.ts'
+
+export interface RemoteChat {
+  chat: Chat
+  session: ChatSession
+  server: Server
+  storage: WatchedStorage
+  world: World
+}
+
+export interface RemoteSetup extends ServerOptions, Pick<RemoteOptions, 'headers' | 'silence'> {
+  server?: Server
+  storage?: WatchedStorage
+  world?: World
+}
+
+/** A chat over a scripted server in the same process, and a storage that can be looked into. Closed when the test is over. */
+export function remoteChat(setup: RemoteSetup = {}): RemoteChat {
+  const { storage = watchedStorage(), world = createWorld(), headers, silence, ...options } = setup
+  const { server = scriptedServer(options) } = setup
+  const runtime = remote({
+    url: 'http://server',
+    fetch: fetchOf(server),
+    ...(headers && { headers }),
+    ...(silence !== undefined && { silence }),
+  })
+  const chat = createChat({ storage, env: world.env, runtime })
+  onTestFinished(() => chat.close())
+  return { chat, session: chat.session('s'), server, storage, world }
+}
+
+/** Requests of a kind: `POST /sessions/s/messages`. */
+export const requestsTo = ({ requests }: Server, line: string) =>
+  requests.filter(({ method, path }) => `${method} ${path}` === line)
+
+export const SEND = 'POST /sessions/s/messages'
