@@ -24,6 +24,9 @@ export interface ModelContext {
   tools?: readonly ToolSpec[]
 }
 
+/** How hard a model thinks before it answers. */
+export type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'max'
+
 /** Options of one model call, in our words; an adapter says them in the provider's. */
 export interface CallOptions {
   /** Most tokens the model may write. */
@@ -32,6 +35,10 @@ export interface CallOptions {
   topP?: number
   stop?: readonly string[]
   toolChoice?: 'auto' | 'none' | 'required' | { name: string }
+  /** How hard the model is to think first; the nearest that it knows is asked for. @default the model's own */
+  thinking?: Effort
+  /** The answer is to be JSON of this schema. */
+  responseSchema?: { name?: string; schema: Readonly<Record<string, unknown>> }
   /** Provider-specific fields, merged into the body last. */
   extra?: Readonly<Record<string, unknown>>
 }
