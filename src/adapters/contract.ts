@@ -14,6 +14,8 @@ export interface ToolSpec {
   description?: string
   /** JSON Schema of the arguments. */
   parameters: Readonly<Record<string, unknown>>
+  /** Whether the provider is to hold the model to the schema, where it can; not every schema is fit for that. @default false */
+  strict?: boolean
 }
 
 /** What one model call gets to see. Derived from the history, never stored as truth. */
@@ -27,6 +29,16 @@ export interface ModelContext {
 /** How hard a model thinks before it answers. */
 export type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'max'
 
+/** What the text of an answer has to be. */
+export interface OutputFormat {
+  /** JSON Schema. */
+  schema: Readonly<Record<string, unknown>>
+  /** For the model: what this is. @default 'output' */
+  name?: string
+  /** Whether the provider is to hold the model to the schema, where it can. @default false */
+  strict?: boolean
+}
+
 /** Options of one model call, in our words; an adapter says them in the provider's. */
 export interface CallOptions {
   /** Most tokens the model may write. */
@@ -35,6 +47,10 @@ export interface CallOptions {
   topP?: number
   stop?: readonly string[]
   toolChoice?: 'auto' | 'none' | 'required' | { name: string }
+  /** How hard the model is to think before it answers. @default the provider's; not said to models known not to think */
+  thinking?: 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'max'
+  /** The shape of the answer: its text is then JSON that fits the schema. */
+  output?: OutputFormat
   /** How hard the model is to think first; the nearest that it knows is asked for. @default the model's own */
   thinking?: Effort
   /** The answer is to be JSON of this schema. */
