@@ -81,15 +81,18 @@ export async function appendEvents(
   if (!events.every(isDelta)) await persist.commit(core)
 }
 
+/** What the model is told of a tool whose run was cut off: it may have had its effect. */
+const CUT_OFF = JSON.stringify({
+  ok: false,
+  error: 'cut off before it answered; it may have been carried out',
+})
+
 /** How a message ends whose run is gone: the partial answer is kept, a tool's result will not come. */
 function orphaned(message: AssistantMessage | ToolMessage): ChatEvent {
   const { id } = message
   if (message.role === 'tool') {
-    return {
-      type: 'message.failed',
-      id,
-      error: { code: 'aborted', message: 'the run was cut off before the tool answered' },
-    }
+    const content = [{ type: 'text' as const, text: CUT_OFF }]
+    return { type: 'message.completed', message: { ...message, status: 'completed', content, isError: true } }
   }
   return {
     type: 'message.interrupted',
