@@ -47,6 +47,12 @@ export interface CallOptions {
   topP?: number
   stop?: readonly string[]
   toolChoice?: 'auto' | 'none' | 'required' | { name: string }
+  /**
+   * Asks a provider that caches only on demand to keep instructions, tools and history, for minutes or for about an hour:
+   * cheaper when they are sent again, dearer when they are not. Others cache by themselves.
+   * @default none
+   */
+  cache?: 'short' | 'long'
   /** How hard the model is to think before it answers. @default the provider's; not said to models known not to think */
   thinking?: 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'max'
   /** The shape of the answer: its text is then JSON that fits the schema. */
@@ -61,6 +67,8 @@ export interface CallOptions {
 
 /** One HTTP request without base URL and key: those belong to the transport. */
 export interface EncodedRequest {
+  /** @default 'POST'; a `GET` has no body */
+  method?: 'GET' | 'POST'
   /** Relative to the base URL, e.g. `/chat/completions`. */
   path: string
   headers: Readonly<Record<string, string>>
@@ -74,6 +82,11 @@ export interface RawResponse {
   /** Lower-case name to value. */
   headers: { get(name: string): string | null }
   body: AsyncIterable<Uint8Array>
+  /**
+   * Asks for what is still missing of this answer, over another line. Resolves with nothing where the transport will not
+   * try (any more), or where that failed too.
+   */
+  more?(request: EncodedRequest): Promise<RawResponse | undefined>
 }
 
 /** The assistant's message as far as the provider knows it: without the fields that belong to a session. */
@@ -108,6 +121,13 @@ export interface Adapter {
   encode(context: ModelContext, options: CallOptions & { model: string; stream?: boolean }): EncodedRequest
   /** Streams, whole JSON answers and error answers alike. */
   decode(response: RawResponse): AsyncIterable<ModelEvent>
+  /**
+   * Asks once more for an answer that the provider keeps, whether it is complete or still being written: all of it, or
+   * what comes after the event of that number. Absent where the provider keeps none.
+   */
+  resume?(responseId: string, after?: number): EncodedRequest
+  /** Asks the provider to stop writing an answer, where it would go on without a reader. */
+  cancel?(responseId: string): EncodedRequest
 }
 
 /** Something that answers: an adapter bound to a model and a transport, or a script in a test. */
@@ -121,4 +141,9 @@ export interface Model {
    * Aborting the signal ends it with `error`, reason `aborted`.
    */
   stream(context: ModelContext, options?: CallOptions & { signal?: AbortSignal }): AsyncIterable<ModelEvent>
+  /**
+   * Hears an answer again from its beginning, by the id that its `start` event gave: the same events as the first time,
+   * and then those that were missed. Absent where the provider keeps no answers. Never throws, like `stream`.
+   */
+  resume?(responseId: string, options?: { signal?: AbortSignal }): AsyncIterable<ModelEvent>
 }

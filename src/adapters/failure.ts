@@ -51,6 +51,10 @@ export function failureOf(body: string, context: FailureContext): ErrorData {
   return failureFrom(errorIn(parseJson(text)?.value, true) ?? { message }, context)
 }
 
+/** The provider's id of a request; empty where it gives none. */
+export const requestIdOf = (headers: FailureContext['headers']): string =>
+  REQUEST_ID_HEADERS.map((name) => headers?.get(name)).find((id) => id) ?? ''
+
 /** An error object that was found in an answer, as error data. */
 export function failureFrom(error: JsonRecord, context: FailureContext): ErrorData {
   const inner = count(error.code) ?? count(error.status_code) ?? 0
@@ -60,8 +64,7 @@ export function failureFrom(error: JsonRecord, context: FailureContext): ErrorDa
   // What it put beside its words: an upstream's answer, its own code, a generation that failed.
   for (const more of [record(error.metadata).raw, word, error.failed_generation])
     if (typeof more === 'string' && !message.includes(more)) message += ` (${more})`
-  let requestId = string(error.request_id)
-  for (const name of REQUEST_ID_HEADERS) requestId ||= context.headers?.get(name) ?? ''
+  const requestId = string(error.request_id) || requestIdOf(context.headers)
   const told = [status, error.code, error.type, error.status].join(' ')
   const code = MEANINGS.find(([pattern]) => pattern.test(told))?.[1] ?? 'server'
   return {

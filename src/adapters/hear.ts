@@ -1,9 +1,10 @@
 import { type ErrorData, errorData, TidemarkError } from '../lib/errors.ts'
 import { createSseParser } from '../lib/sse.ts'
-import type { ModelEvent, RawResponse } from './contract.ts'
+import type { EncodedRequest, ModelEvent, RawResponse } from './contract.ts'
 import { createDraft, type Draft, type Ending, endDraft, takeEvents } from './draft.ts'
-import { errorIn, failureFrom, failureOf } from './failure.ts'
-import { parseJson } from './json.ts'
+import { errorIn, failureFrom, failureOf, requestIdOf } from './failure.ts'
+import { type JsonRecord, parseJson } from './json.ts'
+import { splitJson } from './split-json.ts'
 
 /** Bounds on what an answer may make us keep. */
 export interface HearLimits {
@@ -13,14 +14,18 @@ export interface HearLimits {
   answer?: number
 }
 
-/** One dialect's understanding of an answer that comes as server-sent events, or whole as one JSON value. */
+/** One dialect's understanding of an answer that comes as server-sent events, or as bare JSON: whole, in lines, as a list. */
 export interface Dialect<State> {
   /** What it remembers from one piece to the next. */
   begin(): State
-  /** Takes in one piece of a stream (`whole: false`), or the whole answer. Returns how it ended, if this says so. */
+  /** Takes in an event's data, or a bare object, which may be all there is (`whole`). Returns how it ended, if this says so. */
   read(draft: Draft, state: State, value: unknown, whole: boolean): Ending | undefined
   /** The bytes are over, or the marker of their end came (`marked`): how it ended, or undefined where it was cut off. */
   end(state: State, marked: boolean): Ending | undefined
+  /** Pieces that `read` wants to see even where they tell of an error; any other error ends the answer by itself. */
+  owns?(value: unknown): boolean
+  /** How to ask for what is still missing of an answer that the provider keeps; undefined where it keeps none. */
+  rest?(state: State): EncodedRequest | undefined
 }
 
 /**
@@ -29,7 +34,7 @@ export interface Dialect<State> {
  */
 export async function* hear<State>(
   response: RawResponse,
-  { begin, read, end }: Dialect<State>,
+  { begin, read, end, owns = () => false, rest = () => undefined }: Dialect<State>,
   {
     provider,
     limits: { frame = 16_000_000, answer = 32_000_000 } = {},
@@ -37,41 +42,73 @@ export async function* hear<State>(
 ): AsyncGenerator<ModelEvent, void, void> {
   const draft = createDraft(provider, answer)
   const state = begin()
-  const ear = listen(response, frame, {
+  const reader: Reader = {
     read: (value, whole) => read(draft, state, value, whole),
     end: (marked) => end(state, marked),
-  })
-  try {
-    for await (const bytes of response.body) {
-      const ending = ear.feed(bytes)
-      if (ending) endDraft(draft, ending)
-      yield* takeEvents(draft)
-      if (ending) return
-    }
-    endDraft(draft, ear.finish())
-  } catch (thrown) {
-    const error = errorData(thrown, 'network')
-    // What had ended before the line broke stays ended, except where the reader wanted no more.
-    const before = error.code === 'aborted' || error.code === 'protocol' ? undefined : end(state, false)
-    endDraft(draft, before ?? { reason: error.code === 'aborted' ? 'aborted' : 'error', error })
+    errorIn: (value, surely) => (owns(value) ? undefined : errorIn(value, surely)),
+    heard: () => draft.content.length > 0,
   }
-  yield* takeEvents(draft)
+  let line = response
+  for (;;) {
+    const ear = listen(line, frame, reader)
+    let ending: Ending | undefined
+    try {
+      for await (const bytes of line.body) {
+        ending = ear.feed(bytes)
+        if (ending) break
+        yield* takeEvents(draft)
+      }
+      ending ??= ear.finish()
+    } catch (thrown) {
+      const error = errorData(thrown, 'network')
+      // What had ended before the line broke stays ended, except where the reader wanted no more.
+      const before = error.code === 'aborted' || error.code === 'protocol' ? undefined : end(state, false)
+      ending = before ?? { reason: error.code === 'aborted' ? 'aborted' : 'error', error }
+    }
+    const more = 'error' in ending && ending.error.code === 'network' ? rest(state) : undefined
+    const next = more && (await response.more?.(more))
+    if (!next) {
+      endDraft(draft, identified(ending, line))
+      yield* takeEvents(draft)
+      return
+    }
+    line = next
+  }
+}
+
+/** An ending with the provider's id of the request, by which a failure can be asked about. */
+function identified(ending: Ending, { headers }: RawResponse): Ending {
+  const requestId = 'error' in ending ? requestIdOf(headers) : ''
+  return 'error' in ending && requestId ? { ...ending, error: { requestId, ...ending.error } } : ending
 }
 
 interface Reader {
   read(value: unknown, whole: boolean): Ending | undefined
   end(marked: boolean): Ending | undefined
+  errorIn(value: unknown, surely?: boolean): JsonRecord | undefined
+  /** Whether anything was understood so far. */
+  heard(): boolean
 }
 
 /** Bytes to pieces, and what they say of the end. Throws `protocol` for what no answer may be. */
-function listen(response: RawResponse, limit: number, { read, end }: Reader) {
-  /** Lines outside the event format: a whole JSON answer, an error page, an error after good frames. */
-  const stray: string[] = []
-  let [room, streamed, flushing] = [limit, false, false]
+function listen(response: RawResponse, limit: number, reader: Reader) {
+  /** Lines outside the event format, of which no object was made: an error page, half an object. */
+  let stray: string[] = []
+  let [room, streamed, flushing, bare] = [limit, false, false, '']
   let ending: Ending | undefined
   const onOverflow = (): never => {
     throw new TidemarkError('protocol', `the answer has a piece of more than ${limit} characters`)
   }
+  const split = splitJson((text) => {
+    const parsed = ending ? undefined : parseJson(text)
+    if (!parsed) return
+    stray = []
+    room = limit
+    bare = text
+    const error = reader.errorIn(parsed.value)
+    if (error) ending = fail(failureFrom(error, response))
+    else if (!streamed) ending = reader.read(parsed.value, true)
+  })
   const parser = createSseParser({
     maxBuffer: limit,
     onOverflow,
@@ -79,18 +116,20 @@ function listen(response: RawResponse, limit: number, { read, end }: Reader) {
       room -= line.length + 1
       if (room < 0) onOverflow()
       stray.push(line)
+      // A failure's body is read as a whole.
+      if (response.status < 400) split(`${line}\n`)
     },
     onFrame({ event, data }) {
       if (ending) return
       const text = data.trim()
       const parsed = parseJson(text)
-      const error = errorIn(parsed?.value, event === 'error')
-      if (text === '[DONE]') ending = end(true)
+      const error = reader.errorIn(parsed?.value, event === 'error')
+      if (text === '[DONE]') ending = reader.end(true)
       else if (error) ending = fail(failureFrom(error, response))
       else if (event === 'error') ending = fail(failureOf(text, response))
       else if (parsed) {
         streamed = true
-        ending = read(parsed.value, false)
+        ending = reader.read(parsed.value, false)
         // A last piece that does not parse was cut; one before it was never whole.
       } else if (!flushing && /^[[{]/.test(text))
         throw new TidemarkError('protocol', `a piece of the stream is not valid JSON: ${text.slice(0, 200)}`)
@@ -104,30 +143,14 @@ function listen(response: RawResponse, limit: number, { read, end }: Reader) {
     finish(): Ending {
       flushing = true
       parser.end({ flush: true })
-      return ending ?? endOf(response, stray, streamed, { read, end })
+      const rest = stray.join('\n').trim()
+      if (response.status >= 400) return ending ?? fail(failureOf(rest, response))
+      // What is whole and yet says nothing was never one of ours; anything else was cut off on its way.
+      const foreign = !streamed && !reader.heard() && (bare !== '' || /^[^[{]/.test(rest))
+      const message = `the answer has no end: ${(rest || bare).slice(0, 200)}`
+      return ending ?? reader.end(false) ?? fail({ code: foreign ? 'protocol' : 'network', message })
     },
   }
-}
-
-/** All bytes are in, and no piece said how it ended. */
-function endOf(
-  response: RawResponse,
-  stray: readonly string[],
-  streamed: boolean,
-  { read, end }: Reader,
-): Ending {
-  const text = stray.join('\n').trim()
-  if (response.status >= 400) return fail(failureOf(text, response))
-  const whole = parseJson(text)
-  // An error may stand alone, after good frames, or in a line of its own: `error: {…}`.
-  for (const candidate of [text, ...stray]) {
-    const error = errorIn(parseJson(candidate.replace(/^\s*error:/, ''))?.value)
-    if (error) return fail(failureFrom(error, response))
-  }
-  const ending = whole && !streamed ? read(whole.value, true) : undefined
-  // What is whole and yet has no end was never one of ours; anything else was cut off on its way.
-  const code = !streamed && (whole || /^[^[{]/.test(text)) ? 'protocol' : 'network'
-  return ending ?? end(false) ?? fail({ code, message: `the answer has no end: ${text.slice(0, 200)}` })
 }
 
 const fail = (error: ErrorData): Ending => ({ reason: 'error', error })
