@@ -54,13 +54,9 @@ export interface CallOptions {
    */
   cache?: 'short' | 'long'
   /** How hard the model is to think before it answers. @default the provider's; not said to models known not to think */
-  thinking?: 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'max'
+  thinking?: Effort
   /** The shape of the answer: its text is then JSON that fits the schema. */
   output?: OutputFormat
-  /** How hard the model is to think first; the nearest that it knows is asked for. @default the model's own */
-  thinking?: Effort
-  /** The answer is to be JSON of this schema. */
-  responseSchema?: { name?: string; schema: Readonly<Record<string, unknown>> }
   /** Provider-specific fields, merged into the body last. */
   extra?: Readonly<Record<string, unknown>>
 }
