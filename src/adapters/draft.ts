@@ -85,7 +85,7 @@ export function addText(draft: Draft, delta: string, empty: GrowingBlock = { typ
 /** Adds to a block, which is in the message from its first piece on. */
 export function growBlock(draft: Draft, block: GrowingBlock, delta: string): void {
   if (delta === '') return
-  count(draft, delta.length)
+  keep(draft, delta.length)
   const at = draft.content.lastIndexOf(block)
   const index = at < 0 ? append(draft, block) : at
   block.text += delta
@@ -118,7 +118,7 @@ export function signThinking({ content }: Draft, signature: string): boolean {
 
 /** Begins a call; `id` and `name` may be empty, if they are to come later or never. */
 export function openCall(draft: Draft, id: string, name: string, more: OpenCall['more'] = {}): OpenCall {
-  count(draft, 64)
+  keep(draft, 64)
   const call: OpenCall = { id, name: '', raw: '', more }
   draft.calls.push(call)
   draft.lastCall = call
@@ -140,7 +140,7 @@ export function nameCall(draft: Draft, call: OpenCall, name: string): void {
 
 /** A piece of a call's arguments, as JSON text. */
 export function writeCall(draft: Draft, call: OpenCall, delta: string): void {
-  count(draft, delta.length)
+  keep(draft, delta.length)
   call.raw += delta
   draft.lastCall = call
   tellCall(draft, call, delta)
@@ -152,14 +152,14 @@ function tellCall({ events }: Draft, { index }: OpenCall, delta: string): void {
 
 /** A block that came whole. */
 export function addBlock(draft: Draft, block: AssistantBlock): void {
-  count(draft, JSON.stringify(block).length)
+  keep(draft, JSON.stringify(block).length)
   draft.events.push({ type: 'block', index: append(draft, block), block })
 }
 
 /** A citation. Told once an address, and at the end: before, it would tear a text that is still being written in two. */
 export function addSource(draft: Draft, url: string, title: string): void {
   if (url === '' || draft.sources.get(url)?.title) return
-  count(draft, url.length)
+  keep(draft, url.length)
   draft.sources.set(url, { type: 'source', url, ...(title && { title }) })
 }
 
@@ -194,14 +194,15 @@ export function endDraft(draft: Draft, ending: Ending): void {
   events.push({ type: 'done', reason, message: { ...message, stopReason: reason } })
 }
 
-function count(draft: Draft, characters: number): void {
+/** Counts characters that are kept. Throws `protocol` when they are too many. */
+export function keep(draft: Draft, characters: number): void {
   draft.size += characters
   if (draft.size > draft.limit)
     throw new TidemarkError('protocol', `the answer has more than ${draft.limit} characters`)
 }
 
 function append(draft: Draft, block: AssistantBlock): number {
-  count(draft, 64)
+  keep(draft, 64)
   return draft.content.push(block) - 1
 }
 

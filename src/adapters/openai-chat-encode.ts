@@ -1,10 +1,17 @@
-import { TidemarkError } from '../lib/errors.ts'
 import { wellFormed } from '../lib/text.ts'
 import type { UserBlock } from '../message/schema.ts'
 import type { CallIdRule } from './call-ids.ts'
 import type { CallOptions, EncodedRequest, ModelContext, ToolSpec } from './contract.ts'
 import type { ChatQuirks } from './openai-chat-quirks.ts'
-import { argumentsText, type ReplayAnswer, type ReplayEntry, replay, textOfBlocks } from './replay.ts'
+import {
+  argumentsText,
+  notShown,
+  type ReplayAnswer,
+  type ReplayEntry,
+  replay,
+  textOfBlocks,
+} from './replay.ts'
+import { toolsOf } from './tools.ts'
 
 /** OpenAI's own bounds; the ids a server gave are taken back by that server as they are. */
 const ANY_CALL_ID: CallIdRule = { own: /./, foreign: /^[\w-]{1,40}$/, prefix: 'call_' }
@@ -30,9 +37,7 @@ export function encodeChat(
     extra,
   } = options
   const { maxTokens = 'max_tokens', sampling = true, streamOptions = true } = quirks
-  const tools = context.tools ?? []
-  if (typeof choice === 'object' && !tools.some(({ name }) => name === choice.name))
-    throw new TidemarkError('invalid-request', `toolChoice: there is no tool "${choice.name}"`)
+  const tools = toolsOf(context, choice)
   const body: Json = {
     model,
     messages: messagesOf(context, provider, quirks),
@@ -53,7 +58,7 @@ export function encodeChat(
 
 const toolOf = ({ name, description, parameters }: ToolSpec): Json => ({
   type: 'function',
-  function: { name, description, parameters: { type: 'object', properties: {}, ...parameters } },
+  function: { name, description, parameters },
 })
 
 function messagesOf({ system = '', messages }: ModelContext, provider: string, quirks: ChatQuirks): Json[] {
@@ -82,8 +87,7 @@ function partOf(block: UserBlock): Json {
   if (type === 'image' && url) return { type: 'image_url', image_url: { url } }
   if (type === 'file' && data && !/^(audio|video)/.test(mimeType))
     return { type, file: { filename: name ?? 'file', file_data: url } }
-  // The model is to know that there was something.
-  return { type: 'text', text: `[${type} ${name ?? mimeType} not shown]` }
+  return notShown(block)
 }
 
 /** An answer, the results of its calls, and the images among them: tool messages take text alone. */

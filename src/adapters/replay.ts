@@ -2,6 +2,8 @@ import { wellFormed } from '../lib/text.ts'
 import type {
   AssistantBlock,
   AssistantMessage,
+  FileBlock,
+  ImageBlock,
   Message,
   TextBlock,
   ToolBlock,
@@ -133,6 +135,12 @@ function solid<Block extends AssistantBlock | UserBlock | ToolBlock>(blocks: rea
   }
   return copies
 }
+
+/** What stands in the place of a picture or a file that cannot be sent: the model is to know that there was something. */
+export const notShown = ({ type, mimeType, name }: ImageBlock | FileBlock): TextBlock => ({
+  type: 'text',
+  text: `[${type} ${name ?? mimeType} not shown]`,
+})
 
 /** The texts of blocks of a kind, joined. */
 export const textOfBlocks = (

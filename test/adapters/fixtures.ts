@@ -13,7 +13,11 @@ export function readFixture(path: string): string {
   return readFileSync(root + path, 'utf8')
 }
 
-const Block = z.object({ type: z.string(), len: z.optional(z.number()), refusal: z.optional(z.boolean()) })
+const Block = z.looseObject({
+  type: z.string(),
+  len: z.optional(z.number()),
+  refusal: z.optional(z.boolean()),
+})
 const Call = z.object({ id: z.nullable(z.string()), name: z.string(), arguments: z.unknown() })
 const Expected = z.object({
   provider: z.string(),
@@ -42,6 +46,7 @@ const Expected = z.object({
     }),
   ),
   usageAmbiguous: z.optional(z.boolean()),
+  rawUsage: z.unknown(),
   error: z.unknown(),
 })
 export type Expected = z.infer<typeof Expected>
@@ -56,12 +61,18 @@ export function expectedAnswers(api: string): [string, Expected][] {
     .map(([file, value]) => [file, Expected.parse(value)])
 }
 
+const Event = z.looseObject({ type: z.string() })
+
 /** The body of a recorded answer, as bytes. */
-export function answerBytes(file: string, framing: string): Uint8Array {
+export function answerBytes(file: string, { framing, api }: Pick<Expected, 'framing' | 'api'>): Uint8Array {
   const text = readFixture(`streams/${file}`)
   if (framing !== 'jsonl') return new TextEncoder().encode(text)
   const payloads = text.split('\n').filter((line) => line.trim() !== '' && line.trim() !== '[DONE]')
-  return new TextEncoder().encode([...payloads, '[DONE]'].map((line) => `data: ${line}\n\n`).join(''))
+  const frames =
+    api === 'openai-chat'
+      ? [...payloads, '[DONE]'].map((line) => `data: ${line}\n\n`)
+      : payloads.map((line) => `event: ${Event.parse(JSON.parse(line)).type}\ndata: ${line}\n\n`)
+  return new TextEncoder().encode(frames.join(''))
 }
 
 /** Where the recorded network chunks ended; only the whole where that is not known. */

@@ -3,7 +3,7 @@ import type { AssistantDraft } from '../../src/adapters/contract.ts'
 import { callsIn, textIn } from './answers.ts'
 import type { Expected } from './fixtures.ts'
 
-const sha256 = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex')
+export const sha256 = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex')
 const EMPTY = sha256('')
 
 /** A message in the words of `expected.json`. Sources and unknown blocks are not in its content. */

@@ -31,7 +31,7 @@ function rawAnswer(model: string) {
   const [way = '', file = ''] = model.split(/:(.*)/s)
   const expected = byName.get(file)
   if (!expected) return undefined
-  const bytes = answerBytes(file, expected.framing)
+  const bytes = answerBytes(file, expected)
   return {
     status: expected.httpStatus,
     contentType: expected.framing === 'json' ? 'application/json' : 'text/event-stream',
