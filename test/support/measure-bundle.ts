@@ -92,10 +92,6 @@ export async function partsOf(options: BundleOptions): Promise<string> {
   const parts = new Map<string, string>()
   for (const { modules } of await bundle(options)) {
     for (const [path, code] of modules) {
-      const inPackage = path
-        .split('node_modules/')
-        .at(-1)
-        ?.match(/^(@[^/]+\/)?[^/]+/)?.[0]
       const part = partOf(path)
       parts.set(part, (parts.get(part) ?? '') + minifySync(`${path}.js`, code).code)
     }
