@@ -19,12 +19,15 @@ import {
   removeMessage,
   type SessionState,
   type Trace,
+  withGrown,
   withHot,
 } from './state.ts'
 
 interface Context {
   /** The event's number is the one after the last applied. */
   proven: boolean
+  /** What the number proves once the event is applied. */
+  place?: Pick<SessionState, 'cursor' | 'missing'>
   /** Milliseconds since the epoch, for rows that a server does not date. */
   now: number
   trace: Trace | undefined
@@ -91,16 +94,11 @@ const delta: Apply<'message.delta'> = (state, event, context) => {
   if (streaming !== state) context.trace?.changed.add(message.id)
   if (decision.type === 'same') return streaming
   context.trace?.pieces.push(decision.piece)
-  const live = new Map(streaming.live)
-  live.set(message.id, applyPiece(message, decision.piece, decision.block))
-  const { cursor, rev, missing, offsetsIgnored } = streaming
-  return withHot(streaming, {
-    live,
-    cursor,
-    rev,
-    missing,
-    offsetsIgnored: offsetsIgnored || decision.disagrees,
-  })
+  const live = withGrown(streaming.live, applyPiece(message, decision.piece, decision.block))
+  const { rev } = streaming
+  const { cursor, missing } = context.place ?? streaming
+  const offsetsIgnored = streaming.offsetsIgnored || decision.disagrees
+  return withHot(streaming, { live, cursor, rev, missing, offsetsIgnored })
 }
 
 /** The whole message at its end. Without a revision to prove that it is news, a terminal status stands. */
@@ -187,10 +185,13 @@ export function reduce(state: SessionState, envelope: Joined, now = 0, trace?: T
   if (standing === 'diverged') return withMissing(state, { reason: 'diverged' })
   if (standing === 'hole')
     return withMissing(state, { from: (cursor?.n ?? 0) + 1, to: id.n - 1, reason: 'hole' })
-  const applied = apply(missing ? { ...state, missing: null } : state, event, { proven: true, now, trace })
+  const open = missing && !isFilled(missing, id) ? missing : null
+  const context = { proven: true, place: { cursor: id, missing: open }, now, trace }
+  const applied = apply(missing ? { ...state, missing: null } : state, event, context)
+  // A delta has moved the cursor with its text: one copy of the state, not two.
+  if (applied.cursor === id) return applied
   // An event that proves something missing is not passed over: the cursor stays before it.
   if (applied.missing) return missing ? state : applied
-  const open = missing && !isFilled(missing, id) ? missing : null
   const { live, offsetsIgnored } = applied
   return withHot(applied, {
     live,

@@ -80,6 +80,13 @@ export const withHot = (state: SessionState, hot: Hot): SessionState => ({
   deleted: state.deleted,
 })
 
+/**
+ * The answers in flight with one that grew. A map begun anew costs a third of one that is copied, and mostly there is only
+ * one answer.
+ */
+export const withGrown = (live: SessionState['live'], message: Message): SessionState['live'] =>
+  (live.size > 1 ? new Map(live) : new Map<string, Message>()).set(message.id, message)
+
 /** Something that was added to a block: what a list can append, and what the journal stores. */
 export interface Piece {
   messageId: string
