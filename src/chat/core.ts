@@ -12,7 +12,7 @@ import {
 import { type Answers, createAnswers } from './answers.ts'
 import { behindAnswers } from './local.ts'
 import type { OutboxRow } from './ports.ts'
-import { tell } from './tell.ts'
+import { tellAll } from './tell.ts'
 import type { Connection, MessageStore, SessionSnapshot } from './types.ts'
 import { type View, viewOf } from './view.ts'
 
@@ -87,11 +87,6 @@ export const newCore = (id: string, deps: CoreDeps): Core => ({
   deps,
 })
 
-/** Tells those who watched before: whoever comes now has seen it, whoever left meanwhile is passed over. */
-function notify(listeners: ReadonlySet<Listener>): void {
-  for (const listener of [...listeners]) if (listeners.has(listener)) tell(listener)
-}
-
 function touch(core: Core): void {
   const { watchers } = core
   if (watchers.scheduled) return
@@ -101,7 +96,7 @@ function touch(core: Core): void {
     const ids = [...watchers.stale]
     watchers.stale.clear()
     for (const id of ids) watchers.messages.get(id)?.notify()
-    notify(watchers.listeners)
+    tellAll(watchers.listeners)
   })
 }
 
@@ -225,34 +220,4 @@ export function subscribe(core: Core, listener: Listener): () => void {
   const own = () => listener()
   core.watchers.listeners.add(own)
   return () => core.watchers.listeners.delete(own)
-}
-
-/** One message's store; the same object for the same id. */
-export function messageStore(core: Core, id: string): MessageStore {
-  const { messages } = core.watchers
-  const present = messages.get(id)
-  if (present) return present.store
-  const listeners = new Set<Listener>()
-  const appended = new Set<(piece: Piece) => void>()
-  const store: MessageStore = {
-    get: () => core.frozen.get(id) ?? messageOf(core.state, id),
-    subscribe(listener) {
-      const own = () => listener()
-      listeners.add(own)
-      return () => listeners.delete(own)
-    },
-    onAppend(listener) {
-      const own = (piece: Piece) => listener({ index: piece.index, offset: piece.offset, text: piece.text })
-      appended.add(own)
-      return () => appended.delete(own)
-    },
-  }
-  messages.set(id, {
-    store,
-    notify: () => notify(listeners),
-    append: (piece) => {
-      for (const listener of [...appended]) if (appended.has(listener)) tell(() => listener(piece))
-    },
-  })
-  return store
 }

@@ -12,7 +12,8 @@ import {
   send,
   stop,
 } from './actions.ts'
-import { type Core, messageStore, snapshotOf, subscribe } from './core.ts'
+import { type Core, snapshotOf, subscribe } from './core.ts'
+import { messageStore } from './message-store.ts'
 import type { ChatSession } from './types.ts'
 
 export interface SessionDeps extends ActionDeps {

@@ -1,13 +1,7 @@
-import { backoffDelay } from '../lib/backoff.ts'
-import { errorData, isRetryable } from '../lib/errors.ts'
-import type { Message } from '../message/schema.ts'
-import { formatEventId } from '../protocol/events.ts'
-import type { SessionState } from '../protocol/state.ts'
-import { catchUp, foldBatch } from './catch-up.ts'
-import type { ChatContext } from './context.ts'
-import { type Core, setFields, update } from './core.ts'
-import type { EventBatch, Runtime } from './runtime-port.ts'
-import { isOffline } from './wake.ts'
+import { errorData } from '../lib/errors.ts'
+import { type Core, setFields } from './core.ts'
+import { failed, fold, isFresh, isOutstanding, type Line, round, type SyncDeps } from './round.ts'
+import type { EventBatch } from './runtime-port.ts'
 
 /** Keeps one session in step with its server, for as long as this tab leads the session. */
 export interface Sync {
@@ -22,45 +16,6 @@ export interface Sync {
   consume(events: AsyncIterable<EventBatch>): Promise<void>
   stop(): void
 }
-
-export interface SyncDeps extends ChatContext {
-  runtime: Runtime
-  /** Whether this session is one of the few that hold a connection; the others are read in pages. */
-  mayFollow(): boolean
-}
-
-/** Milliseconds: the longest wait between looks at a server without a feed while an answer is outstanding. */
-const POLL_CAP = 5_000
-
-interface Line {
-  /** `none`: the server has no feed, the session is read in pages. One that was there once is only out of order. */
-  feed: 'unknown' | 'open' | 'closed' | 'none'
-  /** Ends the connection of this round, and the pause after it. */
-  round: AbortController
-  /** Rounds since the last one that brought something. */
-  attempts: number
-  /** Rounds in a row that soon ended because something was missing. */
-  gaps: number
-  /** Requests whose events are being read. */
-  streams: number
-  ended: boolean
-  /** Who waits for a full look, and whether one is asked for. */
-  asked: (() => void)[]
-}
-
-const hasNoRoute = ({ status, code }: { status?: number | undefined; code: string }) =>
-  code === 'not-found' || status === 405 || status === 501
-
-/** Whether something is outstanding that only asking again will bring: an answer in flight, or one not begun. */
-function isOutstanding(state: SessionState): boolean {
-  if (state.live.size > 0) return true
-  let newest: Message | undefined
-  for (const message of state.rest.values()) if ((message.seq ?? 0) > (newest?.seq ?? 0)) newest = message
-  return newest?.role === 'user'
-}
-
-/** Whether nothing was told with a number yet that would tell what is known. */
-const isFresh = ({ cursor, rev }: SessionState): boolean => cursor === null && rev === 0
 
 /** Reads the events of a request, until they end or something of them is missing. */
 async function readStream(core: Core, line: Line, deps: SyncDeps, events: AsyncIterable<EventBatch>) {
@@ -122,16 +77,6 @@ export function createSync(core: Core, deps: SyncDeps): Sync {
   }
 }
 
-function fold(core: Core, batch: EventBatch, deps: SyncDeps): void {
-  foldBatch(core, batch, deps.env.now())
-  if (batch.malformed === 0) return
-  deps.onProblem(
-    { code: 'protocol', message: `${batch.malformed} events could not be read` },
-    batch.malformed,
-  )
-  update(core, (state) => (state.missing ? state : { ...state, missing: { reason: 'malformed' } }))
-}
-
 async function loop(core: Core, line: Line, deps: SyncDeps): Promise<void> {
   while (!line.ended) {
     line.round = new AbortController()
@@ -149,99 +94,3 @@ const wait = (deps: SyncDeps, pause: number | 'woken', signal: AbortSignal): Pro
   pause === 'woken'
     ? new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
     : deps.env.sleep(pause, signal).catch(() => undefined)
-
-/** What nobody needs to wait for any longer. */
-const release = (line: Line, waiting: readonly (() => void)[]): void => {
-  line.asked = line.asked.filter((resolve) => !waiting.includes(resolve))
-  for (const resolve of waiting) resolve()
-}
-
-/** Reads everything that changed. */
-async function readPages(core: Core, line: Line, deps: SyncDeps, signal: AbortSignal): Promise<void> {
-  const { runtime, env } = deps
-  const waiting = [...line.asked]
-  const byMessage = core.state.rev === 0 && core.fields.complete
-  const malformed = await catchUp(core, { runtime, env, byMessage }, signal)
-  if (malformed > 0)
-    deps.onProblem({ code: 'protocol', message: `${malformed} messages could not be read` }, malformed)
-  setFields(core, { connection: 'online' })
-  release(line, waiting)
-}
-
-/** One connection's life. Returns how long to pause after it: milliseconds, or until somebody wakes it. */
-async function round(core: Core, line: Line, deps: SyncDeps, signal: AbortSignal): Promise<number | 'woken'> {
-  // There is nothing to read before the session is there.
-  if ([...core.outbox.values()].some(({ request }) => request.type === 'createSession')) {
-    release(line, line.asked)
-    return 'woken'
-  }
-  if (core.fields.connection === 'idle') setFields(core, { connection: 'connecting' })
-  const fresh = isFresh(core.state)
-  const inPages = line.feed === 'none' || !deps.mayFollow()
-  // What a request's stream tells without numbers must not be told by pages and a feed as well.
-  const alone = line.streams === 0 || !fresh
-  const read = line.asked.length > 0 || core.state.missing !== null || (alone && (fresh || inPages))
-  if (read) await readPages(core, line, deps, signal)
-  if (!alone) return 'woken'
-  if (!inPages) {
-    try {
-      return await follow(core, line, deps, signal)
-    } catch (thrown) {
-      if (line.feed !== 'unknown' || !hasNoRoute(errorData(thrown))) throw thrown
-      line.feed = 'none'
-      if (!read) await readPages(core, line, deps, signal)
-    }
-  }
-  if (line.streams > 0 || !isOutstanding(core.state)) return 'woken'
-  return POLL_CAP / 10 + backoffDelay(line.attempts++, deps.env.random(), 0, { cap: POLL_CAP })
-}
-
-/** A round that lasted so long, in milliseconds, has nothing to do with the one before. */
-const CALM = 60_000
-
-async function follow(core: Core, line: Line, deps: SyncDeps, signal: AbortSignal): Promise<number> {
-  const { env, runtime } = deps
-  const began = env.now()
-  const { cursor } = core.state
-  for await (const batch of runtime.follow(core.id, cursor && formatEventId(cursor), signal)) {
-    if (signal.aborted) break
-    line.feed = 'open'
-    setFields(core, { connection: 'online' })
-    const before = core.state
-    fold(core, batch, deps)
-    if (core.state.missing) {
-      // Asked for at once, unless the answer to that did not help.
-      line.gaps = env.now() - began > CALM ? 1 : line.gaps + 1
-      return line.gaps === 1 ? 0 : backoffDelay(line.gaps, env.random())
-    }
-    // Progress resets the back-off; connecting does not, and neither does being told what is known.
-    if (core.state !== before) line.attempts = 0
-  }
-  if (env.now() - began > CALM) line.gaps = 0
-  return backoffDelay(line.attempts++, env.random())
-}
-
-/** What a round's failure means for the next one. */
-function failed(
-  core: Core,
-  line: Line,
-  deps: SyncDeps,
-  thrown: unknown,
-  signal: AbortSignal,
-): number | 'woken' {
-  if (line.ended || signal.aborted) return 0
-  const error = errorData(thrown, 'protocol')
-  const gone = error.status === 410
-  const isKnown = !isFresh(core.state) || core.fields.tidemark !== null
-  if (gone) update(core, (state) => (state.deleted ? state : { ...state, deleted: true }))
-  // A session that the server does not know: there is something to ask for once something was sent. One that it knew is
-  // only lost on the way.
-  if (gone || (error.code === 'not-found' && !isKnown)) {
-    setFields(core, { connection: 'idle' })
-    release(line, line.asked)
-    return 'woken'
-  }
-  setFields(core, { connection: isOffline() ? 'offline' : 'reconnecting' })
-  if (!isRetryable(error)) deps.onProblem(error)
-  return backoffDelay(line.attempts++, deps.env.random(), error.retryAfter)
-}

@@ -11,3 +11,8 @@ export function tell(listener: () => void): void {
     })
   }
 }
+
+/** Tells those who watched before: whoever comes now has seen it, whoever left meanwhile is passed over. */
+export function tellAll(listeners: ReadonlySet<() => void>): void {
+  for (const listener of [...listeners]) if (listeners.has(listener)) tell(listener)
+}

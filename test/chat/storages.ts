@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { Change, ChatStorage, CommitOptions } from '../../src/chat/ports.ts'
+import { type Change, type ChatStorage, type CommitOptions, LOCAL_POSITION } from '../../src/chat/ports.ts'
 import type { Chat, ChatSession } from '../../src/chat/types.ts'
 import { TidemarkError } from '../../src/lib/errors.ts'
 import { memoryStorage } from '../../src/storage/memory.ts'
@@ -77,6 +77,7 @@ export async function expectStored(chat: Chat, session: ChatSession, storage: Ch
   expect(row?.session.title).toBe(shown?.title)
   expect(row?.tidemark ?? null).toBe(tidemark)
   expect(outbox.length).toBe(chat.health.get().outbox)
-  const positions = [...rows.map(({ position }) => position), ...outbox.map(({ position }) => position)]
+  const all = [...rows.map(({ position }) => position), ...outbox.map(({ position }) => position)]
+  const positions = all.filter((position) => position >= LOCAL_POSITION)
   expect(new Set(positions).size).toBe(positions.length)
 }

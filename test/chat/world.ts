@@ -22,60 +22,83 @@ export interface World {
    * `patience`, so that no silence is waited for by accident.
    */
   until(holds: () => boolean, patience?: number): Promise<void>
+  /** What a promise ends with, letting time pass until it does. */
+  ended<T>(promise: Promise<T>): Promise<T>
 }
 
-/** A clock that stands still until it is told otherwise, ids that count, and chance that is always the same. */
-export function createWorld({ random = 0.5, from = 1_000_000, name = 'id' } = {}): World {
-  let now = from
-  let ids = 0
-  const sleepers = new Set<Sleeper>()
-  const next = () => [...sleepers].sort((a, b) => a.due - b.due)[0]
-  const sleep: Env['sleep'] = (ms, signal) =>
+interface Clock {
+  now: number
+  sleepers: Set<Sleeper>
+}
+
+const sleepOn =
+  (clock: Clock): Env['sleep'] =>
+  (ms, signal) =>
     new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason)
       const end = () => {
-        sleepers.delete(sleeper)
+        clock.sleepers.delete(sleeper)
         signal?.removeEventListener('abort', onAbort)
       }
       const onAbort = () => {
         end()
         reject(signal?.reason)
       }
-      const sleeper: Sleeper = {
-        due: now + ms,
-        wake() {
-          end()
-          resolve()
-        },
+      const wake = () => {
+        end()
+        resolve()
       }
-      sleepers.add(sleeper)
+      const sleeper: Sleeper = { due: clock.now + ms, wake }
+      clock.sleepers.add(sleeper)
       signal?.addEventListener('abort', onAbort, { once: true })
     })
-  const wakeNext = async (last: number): Promise<boolean> => {
-    const sleeper = next()
-    if (!sleeper || sleeper.due > last) return false
-    now = Math.max(now, sleeper.due)
-    sleeper.wake()
-    await idle()
-    return true
+
+/** Wakes the next sleeper that is due by then, and lets everything run that follows from it. */
+async function wakeNext(clock: Clock, last: number): Promise<boolean> {
+  const [sleeper] = [...clock.sleepers].sort((a, b) => a.due - b.due)
+  if (!sleeper || sleeper.due > last) return false
+  clock.now = Math.max(clock.now, sleeper.due)
+  sleeper.wake()
+  await idle()
+  return true
+}
+
+/** A clock that stands still until it is told otherwise, ids that count, and chance that is always the same. */
+export function createWorld({ random = 0.5, from = 1_000_000, name = 'id' } = {}): World {
+  const clock: Clock = { now: from, sleepers: new Set() }
+  let ids = 0
+  const until: World['until'] = async (holds, patience = 31_000) => {
+    for (let turn = 0; turn < 2_000; turn++) {
+      if (holds()) return
+      await idle(3)
+      if (holds()) return
+      await wakeNext(clock, clock.now + patience)
+    }
+    throw new Error(`never: ${holds}`)
   }
   return {
-    env: { now: () => now, random: () => random, createId: () => `${name}-${++ids}`, sleep },
-    sleeping: () => sleepers.size,
-    async pass(ms) {
-      const last = now + ms
-      await idle()
-      while (await wakeNext(last));
-      now = last
+    env: {
+      now: () => clock.now,
+      random: () => random,
+      createId: () => `${name}-${++ids}`,
+      sleep: sleepOn(clock),
     },
-    async until(holds, patience = 31_000) {
-      for (let turn = 0; turn < 2_000; turn++) {
-        if (holds()) return
-        await idle(3)
-        if (holds()) return
-        await wakeNext(now + patience)
+    sleeping: () => clock.sleepers.size,
+    async pass(ms) {
+      const last = clock.now + ms
+      await idle()
+      while (await wakeNext(clock, last));
+      clock.now = last
+    },
+    until,
+    async ended(promise) {
+      let over = false
+      const note = () => {
+        over = true
       }
-      throw new Error(`never: ${holds}`)
+      promise.then(note, note)
+      await until(() => over)
+      return promise
     },
   }
 }

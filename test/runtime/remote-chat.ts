@@ -1,11 +1,12 @@
 import { onTestFinished } from 'vitest'
 import { createChat } from '../../src/chat/create.ts'
 import type { Chat, ChatSession } from '../../src/chat/types.ts'
+import { sameJson } from '../../src/protocol/merge.ts'
 import { type RemoteOptions, remote } from '../../src/runtime/remote.ts'
-import { type WatchedStorage, watchedStorage } from '../chat/storages.ts'
+import { expectStored, type WatchedStorage, watchedStorage } from '../chat/storages.ts'
 import { createWorld, type World } from '../chat/world.ts'
 import { fetchOf } from './scripted-routes.ts'
-import { type Server, type ServerOptions, scriptedServer } from './scripted-server.ts'
+import { openRoom, type Server, type ServerOptions, scriptedServer } from './scripted-server.ts'
 
 export interface RemoteChat {
   chat: Chat
@@ -41,3 +42,18 @@ export const requestsTo = ({ requests }: Server, line: string) =>
   requests.filter(({ method, path }) => `${method} ${path}` === line)
 
 export const SEND = 'POST /sessions/s/messages'
+
+/** In the end a chat has what the server has. */
+export async function expectInStep({ session, server, chat, storage, world }: RemoteChat): Promise<void> {
+  const room = openRoom(server, 's')
+  await world.until(
+    () =>
+      chat.health.get().outbox === 0 &&
+      session.get().messages.length === room.messages.size &&
+      [...room.messages.values()].every((message) => sameJson(session.message(message.id).get(), message)),
+  )
+  await world.pass(300)
+  await expectStored(chat, session, storage)
+}
+
+export const isEvents = (response: Response) => response.headers.get('content-type')?.includes('event-stream')

@@ -1,6 +1,6 @@
 import { parseEventId } from '../../src/protocol/events.ts'
+import { accept, run } from './scripted-run.ts'
 import {
-  accept,
   cursorOf,
   json,
   moveHead,
@@ -8,7 +8,6 @@ import {
   put,
   type Room,
   refusal,
-  run,
   type Seen,
   type Server,
   stream,

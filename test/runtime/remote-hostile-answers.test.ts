@@ -1,0 +1,142 @@
+import { describe, expect, test } from 'vitest'
+import { ending, shown } from '../chat/direct-chat.ts'
+import { createWorld, noStrayRejections } from '../chat/world.ts'
+import { expectInStep, remoteChat, requestsTo, SEND } from './remote-chat.ts'
+import { json, refusal, scriptedServer } from './scripted-server.ts'
+
+noStrayRejections()
+
+const html = () =>
+  new Response('<!doctype html><title>Log in</title>', { headers: { 'content-type': 'text/html' } })
+
+/** Everything that a server could answer instead of what was asked for. */
+const answers: [name: string, answer: () => Response][] = [
+  ['a page', html],
+  [
+    'a page that says it is JSON',
+    () => new Response('<html>', { headers: { 'content-type': 'application/json' } }),
+  ],
+  ['nothing', () => new Response(null, { status: 200 })],
+  ['no content', () => new Response(null, { status: 204 })],
+  ['null', () => json(null)],
+  ['a number', () => json(42)],
+  ['an empty object', () => json({})],
+  ['lists of nonsense', () => json({ messages: [null, 1, 'x', {}, []], sessions: [null, 1, {}, []] })],
+  ['something deep', () => new Response(`${'['.repeat(5_000)}${']'.repeat(5_000)}`)],
+  ['a prototype', () => new Response('{"__proto__":{"messages":[]},"constructor":{"prototype":1}}')],
+  ['500', () => refusal(500, 'server')],
+  ['502 as a page', () => new Response('<h1>Bad gateway</h1>', { status: 502 })],
+  ['503 that calls itself invalid', () => refusal(503, 'invalid-request')],
+  ['429', () => refusal(429, 'rate-limit', { 'retry-after': '1' })],
+  ['408', () => new Response('', { status: 408 })],
+  [
+    'a stream of nonsense',
+    () =>
+      new Response('data: {\n\nevent: message.delta\ndata: []\n\nid: 1\n: \n\nretry: 0\n\n', {
+        headers: { 'content-type': 'text/event-stream' },
+      }),
+  ],
+  ['an empty stream', () => new Response('', { headers: { 'content-type': 'text/event-stream' } })],
+]
+
+describe('a server that answers to reading with', () => {
+  test.each(answers)(
+    '%s is asked with patience, and the chat is in step once it is itself again',
+    async (_, answer) => {
+      const server = scriptedServer()
+      const first = remoteChat({ server })
+      for (const text of ['one', 'two']) await (await first.session.send(text)).answer
+      await first.chat.close()
+      const before = server.requests.length
+      server.instead = ({ method }) => (method === 'GET' ? answer() : undefined)
+      const again = remoteChat({ server, world: createWorld({ name: 'new' }) })
+      await again.world.pass(120_000)
+      expect(server.requests.length - before).toBeLessThan(100)
+      expect(again.session.get().messages).toEqual([])
+      server.instead = undefined
+      void again.session.resync()
+      await expectInStep(again)
+    },
+  )
+})
+
+describe('a server that answers to sending with', () => {
+  test.each(answers)('%s gets the message once, when it is itself again', async (name, answer) => {
+    const open = remoteChat()
+    const { session, server, chat, world } = open
+    await (await session.send('fine')).answer
+    let hostile = true
+    server.instead = ({ method, path }) => (hostile && `${method} ${path}` === SEND ? answer() : undefined)
+    const sent = await session.send('one')
+    await world.pass(60_000)
+    expect(requestsTo(server, SEND).length).toBeLessThan(30)
+    hostile = false
+    const { status } = session.message(sent.id).get() ?? {}
+    if (status === 'failed') {
+      await world.ended((await session.retry(sent.id)).answer)
+    } else if (chat.health.get().outbox > 0) await world.ended(sent.answer)
+    else {
+      // Taken at its word: it said that it has the message. Nothing else can be known.
+      expect(['nothing', 'no content', 'null', 'a number', 'an empty object', 'something deep']).toContain(
+        name.startsWith('a stream') ||
+          name === 'an empty stream' ||
+          name.startsWith('lists') ||
+          name === 'a prototype'
+          ? 'nothing'
+          : name,
+      )
+      return
+    }
+    expect(shown(session.get().messages)).toEqual(['fine', 're: fine', 'one', 're: one'])
+    await expectInStep(open)
+  })
+})
+
+describe('a token that is no longer good', () => {
+  test('is asked for once more, and the request goes through', async () => {
+    let token = 0
+    const { session, server } = remoteChat({
+      headers: async () => ({ authorization: `Bearer ${++token}` }),
+    })
+    let good = 0
+    server.instead = ({ headers }) => {
+      const given = Number(headers.get('authorization')?.slice(7))
+      if (given <= good) return refusal(401, 'auth')
+      return undefined
+    }
+    await (await session.send('one')).answer
+    good = token + 1
+    await (await session.send('two')).answer
+    expect(shown(session.get().messages)).toEqual(['one', 're: one', 'two', 're: two'])
+    expect(requestsTo(server, SEND).length).toBe(3)
+  })
+
+  test('fails the message after that, with no word of the token', async () => {
+    const { session, server, chat, world } = remoteChat({
+      headers: async () => ({ authorization: 'Bearer s3cret' }),
+    })
+    server.instead = () => refusal(401, 'auth')
+    const sent = await session.send('one')
+    expect(await ending(sent.answer)).toBe('auth')
+    await world.pass(60_000)
+    expect(requestsTo(server, 'POST /sessions').length).toBe(2)
+    expect(session.message(sent.id).get()?.status).toBe('failed')
+    expect(JSON.stringify([session.get(), chat.health.get()])).not.toContain('s3cret')
+  })
+
+  test('that cannot be had is a line that is down', async () => {
+    let broken = true
+    const { session, chat, world } = remoteChat({
+      headers: async () => {
+        if (broken) throw new TypeError('Failed to fetch')
+        return {}
+      },
+    })
+    const sent = await session.send('one')
+    await world.pass(10_000)
+    expect(chat.health.get()).toMatchObject({ connection: 'reconnecting', outbox: 2 })
+    broken = false
+    await world.until(() => session.get().messages.length === 2)
+    expect(shown([await sent.answer])).toEqual(['re: one'])
+  })
+})
