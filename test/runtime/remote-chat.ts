@@ -49,7 +49,7 @@ export async function expectInStep({ session, server, chat, storage, world }: Re
   await world.until(
     () =>
       chat.health.get().outbox === 0 &&
-      session.get().messages.length === room.messages.size &&
+      session.get().messages.every(({ id }) => room.messages.has(id)) &&
       [...room.messages.values()].every((message) => sameJson(session.message(message.id).get(), message)),
   )
   await world.pass(300)
