@@ -1,0 +1,11 @@
+/**
+ * Models behind Anthropic's Messages API, and every server that speaks it.
+ * @module tidemark/anthropic
+ */
+export type { MessagesAdapterOptions } from './adapters/anthropic.ts'
+export { messagesAdapter } from './adapters/anthropic.ts'
+export type { HearLimits } from './adapters/hear.ts'
+export type { AnthropicOptions } from './runtime/anthropic.ts'
+export { anthropic } from './runtime/anthropic.ts'
+export type { HttpModelOptions, ModelTimeouts } from './runtime/http-model.ts'
+export { httpModel } from './runtime/http-model.ts'
