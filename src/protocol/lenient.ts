@@ -23,7 +23,7 @@ export function withoutNulls(value: unknown, depth = 0): unknown {
   if (!isRecord(value)) return value
   const clean: [string, unknown][] = []
   for (const [key, item] of Object.entries(value)) {
-    if ((item === null && !NULLABLE.has(key)) || key === '__proto__') continue
+    if (item === null && !NULLABLE.has(key)) continue
     const opaque = OPAQUE.has(key)
     if (opaque) assertDepth(item, MAX_OPAQUE_DEPTH)
     clean.push([key, opaque ? item : withoutNulls(item, depth + 1)])

@@ -32,6 +32,7 @@ describe.each(tellings)('a burst of events %s', (_, tell) => {
       fc.property(streams, (history) => {
         expectSame(fold(tell(history)), foldOneByOne(tell(history)))
       }),
+      { numRuns: 40 },
     )
   })
 
@@ -58,6 +59,7 @@ describe.each(tellings)('a burst of events %s', (_, tell) => {
         expectSame([trace.changed, trace.removed], [single.changed, single.removed])
         expectSame(joined(trace.pieces), joined(single.pieces))
       }),
+      { numRuns: 40 },
     )
   })
 })
@@ -87,6 +89,28 @@ describe('a burst', () => {
   test('behind a hole names the hole', () => {
     const all = numberedFrom(0, started('a'), ...letters)
     expect(reduceAll(fold(all.slice(0, 2)), all.slice(3)).missing).toEqual({ from: 3, to: 3, reason: 'hole' })
+  })
+
+  test('that lost one in its middle stops there, also where no offset tells', () => {
+    const all = numberedFrom(0, started('a'), ...letters)
+    const state = reduceAll(empty, all.toSpliced(4, 1))
+    expect(textOf(messageOf(state, 'a') ?? { content: [] })).toBe('abc')
+    expect(state).toMatchObject({ cursor: { n: 4 }, missing: { from: 5, to: 5, reason: 'hole' } })
+  })
+
+  test('of numbered and unnumbered events lends no number to those that have none', () => {
+    const [first, second, third] = letters.map((event, n) => ({ event, id: { n: n + 1, tag: 't' } }))
+    if (!first || !second || !third) return
+    const mixed = [first, { event: second.event }, third]
+    expect(reduceAll(empty, mixed)).toEqual(foldOneByOne(mixed))
+    expect(reduceAll(empty, mixed).cursor?.n).toBe(1)
+  })
+
+  test('that repeats something before it disagrees adds only what is new', () => {
+    const all = numberedFrom(0, started('a'), delta('a', 'abc', 0), delta('a', 'ab', 0), delta('a', 'x', 2))
+    const state = reduceAll(fold(all.slice(0, 2)), all.slice(2))
+    expect(textOf(messageOf(state, 'a') ?? { content: [] })).toBe('abcx')
+    expect(state).toEqual(foldOneByOne(all))
   })
 
   test('of another history is told apart at its first event', () => {

@@ -142,6 +142,13 @@ describe('names that objects have anyway', () => {
 })
 
 describe('what is deep', () => {
+  test.each(['x', 'metadata'])('is refused before it is walked to its end: %s', (field) => {
+    const data = `{"message":${JSON.stringify(message).slice(0, -1)},"${field}":{"x":${nested(10_000)}}}}`
+    expect(decode('message.created', data)).toMatchObject({
+      problem: expect.stringMatching(/^nested deeper than \d+ levels$/),
+    })
+  })
+
   const within = (depth: number) => ({ ...message, metadata: { x: JSON.parse(nested(depth)) } })
 
   test('is read as far as it can be compared, cloned and stored everywhere', () => {

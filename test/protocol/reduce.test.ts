@@ -3,7 +3,7 @@ import type { Message } from '../../src/message/schema.ts'
 import { textOf } from '../../src/message/text.ts'
 import type { ChatEvent } from '../../src/protocol/events.ts'
 import { reduce } from '../../src/protocol/reduce.ts'
-import { messageOf, type SessionState } from '../../src/protocol/state.ts'
+import { messageOf, putMessages, type SessionState } from '../../src/protocol/state.ts'
 import { empty, fold } from './fold.ts'
 import { assistant, created, delta, numberedFrom, plain, started, text, user } from './rows.ts'
 
@@ -119,6 +119,12 @@ describe('an answer that a server began without creating it', () => {
       v: 1,
     })
     expect(state.headId).toBe('a')
+  })
+
+  test('follows nothing that was not accepted yet', () => {
+    const own = user('own', { parentId: 'u1', status: 'pending' })
+    const before = putMessages(fold(plain(created(user('u1')))), [own])
+    expect(row(reduce(before, { event: started('a') }), 'a')?.parentId).toBe('u1')
   })
 
   test('may be said to wait still', () => {
