@@ -73,7 +73,7 @@ const media = {
   attachmentId: z.optional(Id),
   name: z.optional(z.string()),
 }
-export const ImageBlock = z.object({ type: z.literal('image'), ...media })
+export const ImageBlock = z.object({ type: z.literal('image'), ...media, signature })
 export type ImageBlock = z.infer<typeof ImageBlock>
 
 export const FileBlock = z.object({ type: z.literal('file'), ...media })

@@ -13,6 +13,9 @@ export function readFixture(path: string): string {
   return readFileSync(root + path, 'utf8')
 }
 
+/** Whether the file is there: of one expectation, it is not. */
+export const hasFixture = (path: string): boolean => existsSync(root + path)
+
 const Block = z.looseObject({
   type: z.string(),
   len: z.optional(z.number()),
@@ -34,7 +37,7 @@ const Expected = z.object({
   thinkingLen: z.number(),
   thinkingSha256: z.nullable(z.string()),
   toolCalls: z.array(Call),
-  stopReason: z.string(),
+  stopReason: z.nullable(z.string()),
   usage: z.nullable(
     z.object({
       input: z.number(),
@@ -61,17 +64,21 @@ export function expectedAnswers(api: string): [string, Expected][] {
     .map(([file, value]) => [file, Expected.parse(value)])
 }
 
-const Event = z.looseObject({ type: z.string() })
+const Event = z.looseObject({ type: z.optional(z.string()) })
+
+/** One payload as a server-sent event. Anthropic and OpenAI's Responses name their events; others send data alone. */
+function frameOf(payload: string, api: string): string {
+  const named = api === 'anthropic' || api === 'openai-responses'
+  return `${named ? `event: ${Event.parse(JSON.parse(payload)).type}\n` : ''}data: ${payload}\n\n`
+}
 
 /** The body of a recorded answer, as bytes. */
 export function answerBytes(file: string, { framing, api }: Pick<Expected, 'framing' | 'api'>): Uint8Array {
   const text = readFixture(`streams/${file}`)
   if (framing !== 'jsonl') return new TextEncoder().encode(text)
   const payloads = text.split('\n').filter((line) => line.trim() !== '' && line.trim() !== '[DONE]')
-  const frames =
-    api === 'openai-chat'
-      ? [...payloads, '[DONE]'].map((line) => `data: ${line}\n\n`)
-      : payloads.map((line) => `event: ${Event.parse(JSON.parse(line)).type}\ndata: ${line}\n\n`)
+  const frames = payloads.map((payload) => frameOf(payload, api))
+  if (api === 'openai-chat') frames.push('data: [DONE]\n\n')
   return new TextEncoder().encode(frames.join(''))
 }
 

@@ -11,11 +11,15 @@ const FailureWords = z.looseObject({
   code: z.optional(z.unknown()),
 })
 
+/** What the expectations say where the provider said nothing. */
+const THEIR_WORDS = ['no finishReason', 'no done line', 'prompt blocked']
+
 /** The provider's own words for a failure; empty where the expectation's are of its own making. */
 function words({ error, httpStatus, framing }: Expected): string {
   if (typeof error === 'string') return error
   const { message, detail, code } = FailureWords.parse(error ?? {})
   const own = httpStatus === 200 && framing === 'json' ? undefined : (message ?? detail)
+  if (own && THEIR_WORDS.includes(own)) return ''
   return own ?? (typeof code === 'string' ? code : '')
 }
 

@@ -1,0 +1,169 @@
+import type { ErrorCode } from '../lib/errors.ts'
+import { isRecord } from '../protocol/lenient.ts'
+import {
+  addBlock,
+  addSource,
+  type Draft,
+  type Ending,
+  type GrowingBlock,
+  growBlock,
+  type OpenCall,
+  openCall,
+  setUsage,
+  startDraft,
+  writeCall,
+} from './draft.ts'
+import { type ArgumentsPen, closeArguments, writeLeaf } from './gemini-args.ts'
+import type { Dialect } from './hear.ts'
+import { count, type JsonRecord, list, record, string } from './json.ts'
+import { usageOf } from './usage.ts'
+
+/** What is remembered of an answer between its pieces. */
+export interface GeminiState {
+  /** A call whose arguments come leaf by leaf. */
+  open: { call: OpenCall; pen: ArgumentsPen } | undefined
+  /** The last reason given, and what is said about it. Some servers give one with every piece. */
+  finish: string
+  words: string
+}
+
+/** Gemini's `generateContent`, whole or as a stream of events or of a list's elements. */
+export const geminiDialect: Dialect<GeminiState> = {
+  begin: () => ({ open: undefined, finish: '', words: '' }),
+  read: readPiece,
+  end: (state, marked) => (state.finish || marked ? endingOf(state) : undefined),
+}
+
+function readPiece(draft: Draft, state: GeminiState, value: unknown): Ending | undefined {
+  const piece = record(value)
+  startDraft(draft, string(piece.modelVersion), string(piece.responseId))
+  readUsage(draft, piece.usageMetadata)
+  for (const item of list(piece.candidates)) {
+    const candidate = record(item)
+    // Of several answers, the first is the answer.
+    if (candidate.index) continue
+    for (const part of list(record(candidate.content).parts)) readPart(draft, state, record(part))
+    readSources(draft, candidate)
+    readFinish(draft, state, candidate)
+  }
+  const { blockReason, blockReasonMessage } = record(piece.promptFeedback)
+  return blockReason ? refused(`the prompt was blocked: ${blockReason}`, blockReasonMessage) : undefined
+}
+
+function readPart(draft: Draft, state: GeminiState, part: JsonRecord): void {
+  const { functionCall, text, inlineData, thought } = part
+  const signature = string(part.thoughtSignature)
+  const { mimeType, data } = record(inlineData)
+  if (isRecord(functionCall)) readCall(draft, state, functionCall, signature)
+  else if (typeof text === 'string') readText(draft, part, text)
+  else if (!thought && /^image\//.test(string(mimeType)))
+    addBlock(draft, {
+      type: 'image',
+      mimeType: string(mimeType),
+      data: string(data),
+      ...(signature && { signature }),
+    })
+  // What its server executed, and what we do not know yet.
+  else if (Object.keys(part).length > 0) keepRaw(draft, part)
+}
+
+/** A part is joined to the one before it, unless both have proofs: neither may be lost. */
+function readText(draft: Draft, part: JsonRecord, text: string): void {
+  const signature = string(part.thoughtSignature)
+  const empty: GrowingBlock = part.thought ? { type: 'thinking', text: '' } : { type: 'text', text: '' }
+  const last = draft.content.at(-1)
+  const isLike = (last?.type === 'text' || last?.type === 'thinking') && last.type === empty.type
+  const block = isLike && !(signature && last.signature) ? last : empty
+  growBlock(draft, block, text)
+  if (signature === '') return
+  // Proof that comes without any text to stand by.
+  if (block.text === '') keepRaw(draft, part)
+  else block.signature = signature
+}
+
+const keepRaw = (draft: Draft, raw: JsonRecord): void =>
+  addBlock(draft, { type: 'other', provider: draft.provider, raw })
+
+/** A call comes whole, or in parts: its name, leaves of its arguments, and a part that does not say `willContinue`. */
+function readCall(draft: Draft, state: GeminiState, told: JsonRecord, signature: string): void {
+  const name = string(told.name)
+  if (name !== '') {
+    endCall(draft, state)
+    const call = openCall(draft, string(told.id), name, signature === '' ? {} : { signature })
+    state.open = { call, pen: { path: [], inString: false } }
+  }
+  const { open } = state
+  if (!open) return
+  const text = isRecord(told.args) ? JSON.stringify(told.args) : ''
+  const leaves = list(told.partialArgs).map((leaf) => writeLeaf(open.pen, record(leaf)))
+  writeCall(draft, open.call, text + leaves.join(''))
+  if (told.willContinue !== true) endCall(draft, state)
+}
+
+function endCall(draft: Draft, state: GeminiState): void {
+  if (!state.open) return
+  writeCall(draft, state.open.call, closeArguments(state.open.pen))
+  state.open = undefined
+  // It is whole, however the answer ends.
+  draft.lastCall = undefined
+}
+
+function readFinish(draft: Draft, state: GeminiState, { finishReason, finishMessage }: JsonRecord): void {
+  const finish = String(finishReason ?? '')
+  if (finish === '' || /UNSPECIFIED|^0$/.test(finish)) return
+  // The part that ends a call is sometimes left out.
+  endCall(draft, state)
+  state.finish = finish
+  state.words = string(finishMessage)
+}
+
+function readSources(draft: Draft, { groundingMetadata, citationMetadata }: JsonRecord): void {
+  for (const chunk of list(record(groundingMetadata).groundingChunks).map(record)) {
+    const { uri, title } = record(chunk.web ?? chunk.retrievedContext ?? chunk.maps)
+    addSource(draft, string(uri), string(title))
+  }
+  const { citations, citationSources } = record(citationMetadata)
+  for (const { uri, title } of list(citations ?? citationSources).map(record))
+    addSource(draft, string(uri), string(title))
+}
+
+/**
+ * The newest counts stand alone. A count that is absent is zero, as protocol buffers have it. What was thought is not in the
+ * candidates' count, nor what tools read in the prompt's.
+ */
+function readUsage(draft: Draft, found: unknown): void {
+  if (!isRecord(found)) return
+  const of = (name: string) => count(found[name]) ?? 0
+  const reasoning = of('thoughtsTokenCount')
+  const usage = usageOf({
+    prompt: of('promptTokenCount') + of('toolUsePromptTokenCount'),
+    completion: of('candidatesTokenCount') + reasoning,
+    cacheRead: of('cachedContentTokenCount'),
+    total: count(found.totalTokenCount),
+    reasoning,
+  })
+  // Nothing counted is no news.
+  if (usage && (usage.total > 0 || !draft.usage)) setUsage(draft, usage)
+}
+
+/** Reasons other than a failure of the model, by name or by the number that some servers give instead. */
+const FINISH: readonly (readonly [RegExp, 'stop' | 'length' | ErrorCode])[] = [
+  [/^(STOP|1)?$/, 'stop'],
+  [/^(MAX_TOKENS|2)$/, 'length'],
+  [/SAFETY|RECITATION|BLOCKLIST|PROHIBITED|SPII|LANGUAGE|ARMOR|^([346789]|11)$/, 'refusal'],
+  [/SIGNATURE/, 'invalid-request'],
+]
+
+/** A reason that nobody knows yet is a failure: Gemini has one way to end well. */
+function endingOf({ finish, words }: GeminiState): Ending {
+  const meaning = FINISH.find(([pattern]) => pattern.test(finish))?.[1] ?? 'server'
+  if (meaning === 'stop' || meaning === 'length') return { reason: meaning }
+  return failed(meaning, `the model stopped: ${finish}`, words)
+}
+
+const refused = (message: string, words: unknown): Ending => failed('refusal', message, string(words))
+
+const failed = (code: ErrorCode, message: string, words: string): Ending => ({
+  reason: 'error',
+  error: { code, message: words ? `${message}: ${words}` : message },
+})
