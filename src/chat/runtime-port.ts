@@ -3,7 +3,7 @@ import type { Message, Session } from '../message/schema.ts'
 import type { ChatEvent, Envelope, MessagePage } from '../protocol/events.ts'
 import type { OutboxRequest } from './ports.ts'
 
-/** What one network chunk brought. An empty one is a sign of life. */
+/** What came at once: a network chunk, or several that were there already. An empty one is a sign of life. */
 export interface EventBatch {
   envelopes: Envelope[]
   /** Known events that did not parse: each is something missing. */

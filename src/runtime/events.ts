@@ -25,8 +25,9 @@ export const isEventStream = (response: Response): boolean =>
   response.headers.get('content-type')?.includes('text/event-stream') ?? false
 
 /**
- * Opens a line and reads its events as the bytes come: an empty batch to begin with, since the line is open, then one a
- * network chunk; comments alone give an empty one. Ends with the bytes. Throws `protocol` where it is no event stream,
+ * Opens a line and reads its events as the bytes come: an empty batch to begin with, since the line is open, then what
+ * came at once: a network chunk, or several that were there already, since folding in costs more than reading; comments
+ * alone give an empty one. Ends with the bytes. Throws `protocol` where it is no event stream,
  * `network` or `timeout` where the line is lost.
  */
 export async function* readEvents(
@@ -58,12 +59,14 @@ export async function* readEvents(
   const reader = response.body.getReader()
   const line = watchSilence(reader, silence, env)
   try {
-    for (;;) {
-      const { done, value } = await read(reader, signal)
+    for (let coming = reader.read(); ; ) {
+      const { done, value } = await pieceOf(coming, signal)
       if (line.lost) throw line.lost
       if (done) return
       line.heard()
       parser.feed(value)
+      coming = reader.read()
+      if ((await isThere(coming)) && batch.envelopes.length < FULL && !overflown) continue
       yield batch
       if (overflown) return
       batch = { envelopes: [], malformed: 0 }
@@ -76,11 +79,15 @@ export async function* readEvents(
 }
 
 type Reader = ReadableStreamDefaultReader<Uint8Array>
+type Coming = ReturnType<Reader['read']>
 
-async function read(reader: Reader, signal: AbortSignal) {
+/** Events after which a batch is handed over, though more is there: a page must breathe. */
+const FULL = 1_000
+
+async function pieceOf(coming: Coming, signal: AbortSignal) {
   const aborted = () => new TidemarkError('aborted', 'the request was aborted')
   try {
-    const piece = await reader.read()
+    const piece = await coming
     if (signal.aborted) throw aborted()
     return piece
   } catch (cause) {
@@ -88,6 +95,21 @@ async function read(reader: Reader, signal: AbortSignal) {
     if (signal.aborted) throw aborted()
     throw new TidemarkError('network', 'the connection was lost', { cause })
   }
+}
+
+/** Whether the next piece has come already. */
+async function isThere(coming: Coming): Promise<boolean> {
+  let there = false
+  coming.then(
+    ({ done }) => {
+      there = !done
+    },
+    // Told to whoever waits for it.
+    () => undefined,
+  )
+  // What has come is told before this goes on.
+  await undefined
+  return there
 }
 
 interface Watch {
