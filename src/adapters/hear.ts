@@ -3,7 +3,7 @@ import { createSseParser } from '../lib/sse.ts'
 import type { EncodedRequest, ModelEvent, RawResponse } from './contract.ts'
 import { createDraft, type Draft, type Ending, endDraft, takeEvents } from './draft.ts'
 import { errorIn, failureFrom, failureOf, requestIdOf } from './failure.ts'
-import { type JsonRecord, parseJson } from './json.ts'
+import { parseJson } from './json.ts'
 import { splitJson } from './split-json.ts'
 
 /** Bounds on what an answer may make us keep. */
@@ -45,7 +45,7 @@ export async function* hear<State>(
   const reader: Reader = {
     read: (value, whole) => read(draft, state, value, whole),
     end: (marked) => end(state, marked),
-    errorIn: (value, surely) => (owns(value) ? undefined : errorIn(value, surely)),
+    owns,
     heard: () => draft.content.length > 0,
   }
   let line = response
@@ -85,7 +85,7 @@ function identified(ending: Ending, { headers }: RawResponse): Ending {
 interface Reader {
   read(value: unknown, whole: boolean): Ending | undefined
   end(marked: boolean): Ending | undefined
-  errorIn(value: unknown, surely?: boolean): JsonRecord | undefined
+  owns(value: unknown): boolean
   /** Whether anything was understood so far. */
   heard(): boolean
 }
@@ -99,13 +99,15 @@ function listen(response: RawResponse, limit: number, reader: Reader) {
   const onOverflow = (): never => {
     throw new TidemarkError('protocol', `the answer has a piece of more than ${limit} characters`)
   }
+  const errorOf = (value: unknown, surely?: boolean) =>
+    reader.owns(value) ? undefined : errorIn(value, surely)
   const split = splitJson((text) => {
     const parsed = ending ? undefined : parseJson(text)
     if (!parsed) return
     stray = []
     room = limit
     bare = text
-    const error = reader.errorIn(parsed.value)
+    const error = errorOf(parsed.value)
     if (error) ending = fail(failureFrom(error, response))
     else if (!streamed) ending = reader.read(parsed.value, true)
   })
@@ -123,10 +125,10 @@ function listen(response: RawResponse, limit: number, reader: Reader) {
       if (ending) return
       const text = data.trim()
       const parsed = parseJson(text)
-      const error = reader.errorIn(parsed?.value, event === 'error')
+      const error = errorOf(parsed?.value, event === 'error')
       if (text === '[DONE]') ending = reader.end(true)
       else if (error) ending = fail(failureFrom(error, response))
-      else if (event === 'error') ending = fail(failureOf(text, response))
+      else if (event === 'error' && !reader.owns(parsed?.value)) ending = fail(failureOf(text, response))
       else if (parsed) {
         streamed = true
         ending = reader.read(parsed.value, false)

@@ -7,6 +7,10 @@ export const record = (value: unknown): JsonRecord => (isRecord(value) ? value :
 export const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 export const string = (value: unknown): string => (typeof value === 'string' ? value : '')
 
+/** A table's row, by a name from elsewhere, which may also be one that every object has. */
+export const rowOf = <Row>(table: Readonly<Record<string, Row>>, name: unknown): Row | undefined =>
+  typeof name === 'string' && Object.hasOwn(table, name) ? table[name] : undefined
+
 /** A count of something: a finite number, zero or more. */
 export const count = (value: unknown): number | undefined =>
   typeof value === 'number' && value >= 0 && Number.isFinite(value) ? value : undefined

@@ -21,10 +21,10 @@ export interface ChatQuirks {
  * OpenAI's reasoning models: "Unsupported parameter: 'stop' is not supported with this model", "Unsupported parameter:
  * 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
  */
-const REASONING = /(^|\/)(o\d|gpt-5(?!.*chat))/i
+export const isReasoning = (model: string): boolean => /(^|\/)(o\d|gpt-5(?!.*chat))/i.test(model)
 
 /** What is known of a model; what the caller says of its server outranks it. */
 export const quirksOf = (model: string, own: ChatQuirks | undefined): ChatQuirks => ({
-  ...(REASONING.test(model) && { maxTokens: 'max_completion_tokens', sampling: false }),
+  ...(isReasoning(model) && { maxTokens: 'max_completion_tokens', sampling: false }),
   ...own,
 })

@@ -51,6 +51,7 @@ const Expected = z.object({
   usageAmbiguous: z.optional(z.boolean()),
   rawUsage: z.unknown(),
   error: z.unknown(),
+  request: z.unknown(),
 })
 export type Expected = z.infer<typeof Expected>
 

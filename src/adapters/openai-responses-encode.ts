@@ -1,0 +1,231 @@
+import { wellFormed } from '../lib/text.ts'
+import type { AssistantBlock, Message, UserBlock } from '../message/schema.ts'
+import type { CallIdRule } from './call-ids.ts'
+import type { CallOptions, EncodedRequest, ModelContext } from './contract.ts'
+import { type JsonRecord, parseJson, record, string } from './json.ts'
+import type { ResponsesQuirks } from './openai-responses-quirks.ts'
+import {
+  argumentsText,
+  notShown,
+  type ReplayAnswer,
+  type ReplayResult,
+  replay,
+  textOfBlocks,
+} from './replay.ts'
+import { toolsOf } from './tools.ts'
+
+/** Who is asked, and how it wants to be spoken to. */
+export interface ResponsesTarget {
+  provider: string
+  quirks: ResponsesQuirks
+  /** What the server calls the model in its answers, where that is not what it is asked for by. */
+  modelName?: string | undefined
+  summary?: 'auto' | 'concise' | 'detailed' | undefined
+  background?: boolean | undefined
+}
+
+/** A field that is undefined is not sent. */
+type Json = Record<string, unknown>
+
+/** At most 64 characters; an underscore at the end is refused. */
+const CALL_ID: CallIdRule = { own: /^.{0,63}[^_]$/s, foreign: /^[\w-]{0,63}[^\W_]$/, prefix: 'call_' }
+
+/** "Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16" */
+const FEWEST_TOKENS = 16
+
+/** A model call as the body of a Responses request. Throws `invalid-request` for a tool choice that names no tool. */
+export function encodeResponses(
+  context: ModelContext,
+  options: CallOptions & { model: string; stream?: boolean },
+  target: ResponsesTarget,
+): EncodedRequest {
+  const { model, stream = true, toolChoice: choice, maxOutputTokens: most, thinking, output, extra } = options
+  const { proof = true, sampling = true, strict = true, thinking: thinks = true } = target.quirks
+  const { background, summary } = target
+  const { system = '' } = context
+  const tools = toolsOf(context, choice)
+  const effort = thinking === 'max' ? 'xhigh' : thinking
+  const body: Json = {
+    model,
+    instructions: system.trim() === '' ? undefined : wellFormed(system),
+    input: inputOf(context.messages, model, target),
+    stream: stream || undefined,
+    // What is written in the background has to be kept; else, everything that we need comes with the answer.
+    store: background === true,
+    background,
+    include: proof ? ['reasoning.encrypted_content'] : undefined,
+    // An empty list is refused, and so is a choice among nothing.
+    ...(tools.length > 0 && {
+      tools: tools.map((tool) => ({
+        type: 'function',
+        ...tool,
+        strict: strict ? (tool.strict ?? false) : undefined,
+      })),
+      tool_choice: typeof choice === 'object' ? { type: 'function', ...choice } : choice,
+    }),
+    max_output_tokens: most && Math.max(most, FEWEST_TOKENS),
+    ...(sampling && { temperature: options.temperature, top_p: options.topP }),
+    reasoning: thinks && (effort || summary) ? { effort, summary } : undefined,
+    text: output && {
+      format: { type: 'json_schema', name: 'output', strict: false, ...output },
+    },
+    // Spread copies own fields alone, and `__proto__` as a field like any other.
+    ...extra,
+  }
+  return { path: '/responses', headers: { 'content-type': 'application/json' }, body }
+}
+
+/** The request for a stored answer, from its beginning or from what comes after an event. */
+export const encodeResume = (id: string, after?: number): EncodedRequest => ({
+  method: 'GET',
+  path: `/responses/${encodeURIComponent(id)}?stream=true${after === undefined ? '' : `&starting_after=${after}`}`,
+  headers: {},
+  body: {},
+})
+
+/** The request to stop writing an answer in the background. */
+export const encodeCancel = (id: string): EncodedRequest => ({
+  path: `/responses/${encodeURIComponent(id)}/cancel`,
+  headers: { 'content-type': 'application/json' },
+  body: {},
+})
+
+function inputOf(
+  messages: readonly Message[],
+  model: string,
+  { provider, quirks, modelName = model }: ResponsesTarget,
+): Json[] {
+  // Proofs are good for the model that gave them.
+  const ours = messages.map((message) => {
+    if (message.role !== 'assistant' || undated(message.model) === undated(modelName)) return message
+    const { provider: _, ...foreign } = message
+    return foreign
+  })
+  const entries = replay(ours, provider, CALL_ID)
+  const input = entries.flatMap((entry): Json[] => {
+    if (entry.role === 'assistant') return answerOf(entry, quirks)
+    if (entry.role === 'system') return [{ role: 'system', content: entry.text }]
+    const isText = entry.content.every(({ type }) => type === 'text')
+    return [
+      { role: 'user', content: isText ? textOfBlocks(entry.content, '\n\n') : entry.content.map(partOf) },
+    ]
+  })
+  // Some servers refuse a conversation in which no user ever spoke.
+  if (!entries.some(({ role }) => role === 'user')) input.unshift({ role: 'user', content: 'Continue.' })
+  return input
+}
+
+/** Asked for by its name, a model answers as the version of a day. */
+const undated = (model = ''): string => model.replace(/-\d{4}-\d\d-\d\d$/, '')
+
+function partOf(block: UserBlock): Json {
+  if (block.type === 'text') return { type: 'input_text', text: block.text }
+  const { type, mimeType, data, name = 'file' } = block
+  const url = data === undefined ? block.url : `data:${mimeType};base64,${data}`
+  if (type === 'image' && url) return { type: 'input_image', image_url: url }
+  if (!url || /^(audio|video)/.test(mimeType)) return partOf(notShown(block))
+  return { type: 'input_file', ...(data ? { filename: name, file_data: url } : { file_url: url }) }
+}
+
+/** An answer, the results of its calls, and the pictures that have no place in either. */
+function answerOf({ content, results }: ReplayAnswer, quirks: ResponsesQuirks): Json[] {
+  const { resultImages = true, plainThinking = false } = quirks
+  const items = (!plainThinking && exactItems(content)) || plainItems(content, plainThinking)
+  const images = [content, ...(resultImages ? [] : results.map((result) => result.content))]
+    .flat()
+    .filter((block) => block.type === 'image')
+  const shown = [partOf({ type: 'text', text: 'The images from above:' }), ...images.map(partOf)]
+  const outputs = results.map((result) => outputOf(result, resultImages))
+  return [...items, ...outputs, ...(images.length > 0 ? [{ role: 'user', content: shown }] : [])]
+}
+
+/** What an item said of itself when it came. */
+const proofOf = (block: AssistantBlock): JsonRecord =>
+  record('signature' in block ? parseJson(block.signature ?? '')?.value : undefined)
+
+/**
+ * The items of an answer as they came, with the ids that tie them together. Undefined where one is missing, since
+ * reasoning is refused without the item that followed it, and an item without the reasoning before it: "Item 'msg_…' of
+ * type 'message' was provided without its required 'reasoning' item: 'rs_…'."
+ */
+function exactItems(content: readonly AssistantBlock[]): Json[] | undefined {
+  const items: Json[] = []
+  for (const block of content) {
+    const { type, ...proof } = proofOf(block)
+    const item = exactItem(block, proof) ?? rawItem(block, content)
+    if (!item || (block.type !== 'other' && item.type !== type)) return undefined
+    const last = items.at(-1)
+    // A message has its parts in blocks of their own.
+    if (block.type === 'text' && last?.type === 'message' && last.id === item.id)
+      last.content = [last.content, item.content].flat()
+    else items.push(item)
+  }
+  const isTied = content.some(({ type }) => type === 'thinking') && items.at(-1)?.type !== 'reasoning'
+  return isTied ? items : undefined
+}
+
+function exactItem(block: AssistantBlock, proof: JsonRecord): Json | undefined {
+  if (block.type === 'toolCall') return callItem(block, proof)
+  if (block.type === 'text') {
+    const part = block.refusal
+      ? { type: 'refusal', refusal: block.text }
+      : { type: 'output_text', text: block.text, annotations: [] }
+    return { ...proof, type: 'message', role: 'assistant', status: 'completed', content: [part] }
+  }
+  if (block.type !== 'thinking' || !proof.encrypted_content) return undefined
+  const summary = block.text === '' ? [] : [{ type: 'summary_text', text: block.text }]
+  return { ...proof, type: 'reasoning', summary }
+}
+
+/** The same without anything that ties them: what was said, then the calls, since some refuse a word between calls. */
+function plainItems(content: readonly AssistantBlock[], plainThinking: boolean): Json[] {
+  const said: Json[] = []
+  const called: Json[] = []
+  for (const block of content) {
+    const { id, phase, namespace } = proofOf(block)
+    const last = said.at(-1)
+    if (block.type === 'text' && last?.role === 'assistant' && last.phase === phase)
+      last.content = string(last.content) + block.text
+    else if (block.type === 'text') said.push({ role: 'assistant', phase, content: block.text })
+    else if (block.type === 'thinking' && plainThinking && block.text !== '') {
+      const thought = [{ type: 'reasoning_text', text: block.text }]
+      said.push({ type: 'reasoning', id: id ?? `rs_${said.length}`, summary: [], content: thought })
+    } else if (block.type === 'toolCall') called.push(...[callItem(block, { namespace }) ?? []].flat())
+    else if (!content.some(({ type }) => type === 'thinking'))
+      said.push(...[rawItem(block, content) ?? []].flat())
+  }
+  return [...said, ...called]
+}
+
+/** A call that is ours to make. A custom tool takes a text, and no JSON. */
+function callItem(block: AssistantBlock, proof: JsonRecord): Json | undefined {
+  if (block.type !== 'toolCall' || block.server) return undefined
+  const { id: call_id, name } = block
+  if (proofOf(block).type === CUSTOM)
+    return { ...proof, type: CUSTOM, call_id, name, input: string(block.arguments) }
+  return { ...proof, type: 'function_call', call_id, name, arguments: argumentsText(block) }
+}
+
+const CUSTOM = 'custom_tool_call'
+
+/** An item that was kept as it came. A call that nobody answered is refused: "No tool output found for …". */
+function rawItem(block: AssistantBlock, content: readonly AssistantBlock[]): Json | undefined {
+  if (block.type !== 'other') return undefined
+  const raw = record(block.raw)
+  const isAnswer = (other: AssistantBlock): boolean => {
+    const { type, call_id: id } = record(other.type === 'other' ? other.raw : undefined)
+    return id === raw.call_id && string(type).endsWith('_output')
+  }
+  const isOpen = /_call$/.test(string(raw.type)) && raw.call_id && !content.some(isAnswer)
+  return raw.type && !isOpen ? raw : undefined
+}
+
+function outputOf({ call, content }: ReplayResult, withImages: boolean): Json {
+  const hasImages = content.some(({ type }) => type === 'image')
+  const text = textOfBlocks(content, '\n') || (hasImages ? '(see attached image)' : '(no output)')
+  return {
+    type: `${proofOf(call).type === CUSTOM ? CUSTOM : 'function_call'}_output`,
+    call_id: call.id,
+    output: hasImages && withImages ? content.map(partOf) : text,
+  }
+}
