@@ -3,7 +3,8 @@ import type { AssistantBlock, FileBlock, ImageBlock, UserBlock } from '../messag
 import { isRecord } from '../protocol/lenient.ts'
 import type { CallIdRule } from './call-ids.ts'
 import type { CallOptions, Effort, EncodedRequest, ModelContext } from './contract.ts'
-import { both, reduceSchema } from './gemini-schema.ts'
+import { reduceSchema } from './gemini-schema.ts'
+import { joinJson } from './join-json.ts'
 import { type JsonRecord, parseJson } from './json.ts'
 import { argumentsText, notShown, type ReplayAnswer, replay, textOfBlocks } from './replay.ts'
 import { toolsOf } from './tools.ts'
@@ -71,7 +72,7 @@ export function encodeGemini(
   return {
     path: `${model.includes('/') ? '/' : '/models/'}${name}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
     headers: { 'content-type': 'application/json' },
-    body: both(body, extra),
+    body: joinJson(body, extra),
   }
 }
 

@@ -1,4 +1,5 @@
 import { isRecord } from '../protocol/lenient.ts'
+import { joinJson } from './join-json.ts'
 import { type JsonRecord, list, string } from './json.ts'
 
 /** What Gemini reads of JSON Schema as it stands. To other keywords it answers "Unknown name", or pays no heed. */
@@ -13,7 +14,7 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['const', (value) => ({ enum: [value] })],
   ['oneOf', (value) => ({ anyOf: list(value).map(reduceSchema) })],
   ['anyOf', (value) => ({ anyOf: list(value).map(reduceSchema) })],
-  ['allOf', (value) => list(value).map(reduceSchema).reduce(both, {})],
+  ['allOf', (value) => list(value).map(reduceSchema).reduce(joinJson, {})],
   ['prefixItems', (value) => ({ prefixItems: list(value).map(reduceSchema) })],
   ['items', (value) => ({ items: reduceSchema(value) })],
   ['properties', (value) => ({ properties: reduceEach(value) })],
@@ -31,9 +32,9 @@ export function reduceSchema(schema: unknown): JsonRecord {
   let reduced: JsonRecord = {}
   for (const [key, value] of Object.entries(isRecord(schema) ? schema : {})) {
     const rule = RULES.get(key)
-    if (rule) reduced = both(reduced, rule(value))
+    if (rule) reduced = joinJson(reduced, rule(value))
     else if (KEYWORDS.test(key))
-      reduced = both(reduced, { [key]: isRecord(value) ? reduceSchema(value) : value })
+      reduced = joinJson(reduced, { [key]: isRecord(value) ? reduceSchema(value) : value })
   }
   return reduced
 }
@@ -42,13 +43,3 @@ const reduceEach = (schemas: unknown): JsonRecord =>
   Object.fromEntries(
     Object.entries(isRecord(schemas) ? schemas : {}).map(([name, schema]) => [name, reduceSchema(schema)]),
   )
-
-/** Two records of JSON as one: what both have is joined where it can be, else the second holds. */
-export function both(one: JsonRecord, other: JsonRecord): JsonRecord {
-  const joined = Object.entries(other).map(([key, value]): [string, unknown] => {
-    const before = Object.hasOwn(one, key) ? one[key] : undefined
-    if (isRecord(before) && isRecord(value)) return [key, both(before, value)]
-    return [key, Array.isArray(before) && Array.isArray(value) ? [...before, ...value] : value]
-  })
-  return { ...one, ...Object.fromEntries(joined) }
-}

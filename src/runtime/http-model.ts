@@ -104,7 +104,8 @@ async function send(
     if (!(name in request.headers)) line.secrets.push(value, value.replace(/^\S+\s+/, ''))
   // The path goes before a query, such as Azure's api-version.
   const [base = '', query] = baseURL.split('?', 2)
-  const url = base.replace(/\/+$/, '') + request.path + (query === undefined ? '' : `?${query}`)
+  const also = query === undefined ? '' : `${request.path.includes('?') ? '&' : '?'}${query}`
+  const url = base.replace(/\/+$/, '') + request.path + also
   const { signal } = line.gate
   signal.throwIfAborted()
   const fetchNow = given ?? globalThis.fetch

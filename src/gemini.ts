@@ -1,0 +1,11 @@
+/**
+ * Models behind Google's Gemini API, its own and Vertex AI's.
+ * @module tidemark/gemini
+ */
+export type { GeminiAdapterOptions } from './adapters/gemini.ts'
+export { geminiAdapter } from './adapters/gemini.ts'
+export type { HearLimits } from './adapters/hear.ts'
+export type { GeminiOptions } from './runtime/gemini.ts'
+export { gemini } from './runtime/gemini.ts'
+export type { HttpModelOptions, ModelTimeouts } from './runtime/http-model.ts'
+export { httpModel } from './runtime/http-model.ts'

@@ -1,0 +1,11 @@
+/**
+ * Models behind Ollama's own API.
+ * @module tidemark/ollama
+ */
+export type { HearLimits } from './adapters/hear.ts'
+export type { OllamaAdapterOptions } from './adapters/ollama.ts'
+export { ollamaAdapter } from './adapters/ollama.ts'
+export type { HttpModelOptions, ModelTimeouts } from './runtime/http-model.ts'
+export { httpModel } from './runtime/http-model.ts'
+export type { OllamaOptions } from './runtime/ollama.ts'
+export { ollama } from './runtime/ollama.ts'
