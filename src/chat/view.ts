@@ -65,11 +65,13 @@ export function tidemarkOf(state: SessionState, floor: string | null): string | 
   let firstOpen = Number.POSITIVE_INFINITY
   for (const message of messagesOf(state))
     if (!isSettled(message)) firstOpen = Math.min(firstOpen, message.seq ?? firstOpen)
-  let newest = floor === null ? undefined : messageOf(state, floor)
+  const known = floor === null ? undefined : messageOf(state, floor)
+  let newest = known
   if (newest && (newest.seq ?? 0) >= firstOpen) newest = undefined
   for (const message of state.rest.values()) {
     const { seq } = message
     if (seq !== undefined && seq < firstOpen && seq > (newest?.seq ?? -1)) newest = message
   }
-  return newest?.id ?? floor
+  // One that is loaded was looked at: it is open again, or behind something that is.
+  return newest?.id ?? (known ? null : floor)
 }

@@ -1,0 +1,264 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import {
+  batchOf,
+  isSaved,
+  note,
+  nothingUnsaved,
+  putBack,
+  type SessionFields,
+  sessionRow,
+} from '../../src/chat/batch.ts'
+import { LOCAL_POSITION, type OutboxRow } from '../../src/chat/ports.ts'
+import type { Envelope } from '../../src/protocol/events.ts'
+import { reduce } from '../../src/protocol/reduce.ts'
+import {
+  emptyState,
+  messagesOf,
+  newTrace,
+  putMessages,
+  removeMessage,
+  type SessionState,
+} from '../../src/protocol/state.ts'
+import { memoryStorage } from '../../src/storage/memory.ts'
+import { empty, expectSame } from '../protocol/fold.ts'
+import { histories, numbered } from '../protocol/history.ts'
+import { assistant, created, delta, numberedFrom, started, text, user } from '../protocol/rows.ts'
+import { SESSION } from '../protocol/server-model.ts'
+import { row } from './rows.ts'
+
+const fields = (places: ReadonlyMap<string, number> = new Map()): SessionFields => ({
+  positions: places,
+  tidemark: null,
+  complete: true,
+  nextLocal: 0,
+  owns: true,
+})
+
+/** A session and its writer, by hand: every step is decided by the test. */
+function desk() {
+  const storage = memoryStorage()
+  let unsaved = nothingUnsaved()
+  let state = empty
+  const outbox = new Map<string, OutboxRow>()
+  const grown = new Map<string, number>()
+  return {
+    storage,
+    state: () => state,
+    fold(envelope: Envelope) {
+      const trace = newTrace()
+      state = reduce(state, envelope, 0, trace)
+      note(unsaved, trace)
+    },
+    change(make: (state: SessionState, trace: ReturnType<typeof newTrace>) => SessionState) {
+      const trace = newTrace()
+      state = make(state, trace)
+      note(unsaved, trace)
+    },
+    queue(id: string, put: boolean) {
+      if (put) outbox.set(id, row(id, LOCAL_POSITION, { sessionId: SESSION }))
+      else outbox.delete(id)
+      unsaved.outbox.add(id)
+    },
+    /** Writes what is unsaved; `fails` before anything of it is stored. Returns what was to be written. */
+    async write(fails = false) {
+      const taken = unsaved
+      unsaved = nothingUnsaved()
+      const changes = batchOf(state, outbox, taken, fields(), grown)
+      if (fails) putBack(unsaved, taken)
+      else await storage.commit(changes)
+      return changes
+    },
+    async expectSame() {
+      const window = await storage.window(SESSION, { limit: 10_000 })
+      const byId = <T extends { id: string }>(list: T[]) => list.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+      expectSame(byId(window.rows.map(({ message }) => message)), byId([...messagesOf(state)]))
+      expectSame(window.session, sessionRow(state, fields()))
+      expectSame(byId([...window.outbox]), byId([...outbox.values()]))
+      expect(isSaved(unsaved)).toBe(true)
+    },
+  }
+}
+
+describe('what is unsaved', () => {
+  test('is stored in the end, however it is collected, and whichever writes fail on the way', async () => {
+    const steps = fc.array(fc.record({ events: fc.nat(9), fails: fc.boolean(), queue: fc.option(fc.nat(3)) }))
+    await fc.assert(
+      fc.asyncProperty(histories(), steps, async ({ events }, writes) => {
+        const at = desk()
+        const envelopes = numbered(events)
+        let next = 0
+        for (const { events: count, fails, queue } of writes) {
+          for (const envelope of envelopes.slice(next, next + count)) at.fold(envelope)
+          next += count
+          if (queue !== null) at.queue(`row${queue}`, !fails)
+          await at.write(fails)
+        }
+        for (const envelope of envelopes.slice(next)) at.fold(envelope)
+        await at.write(true)
+        await at.write()
+        await at.expectSame()
+      }),
+    )
+  })
+
+  test('is stored at every moment that was written', async () => {
+    await fc.assert(
+      fc.asyncProperty(histories(undefined, 25), fc.nat(3), async ({ events }, every) => {
+        const at = desk()
+        for (const [n, envelope] of numbered(events).entries()) {
+          at.fold(envelope)
+          if (n % (every + 1) !== 0) continue
+          await at.write()
+          await at.expectSame()
+        }
+      }),
+      { numRuns: 40 },
+    )
+  })
+})
+
+const streamed = (...events: Parameters<typeof numberedFrom>[1][]) =>
+  numberedFrom(
+    0,
+    created(user('u', { seq: 1, rev: 1 })),
+    created(assistant('a', { seq: 2, rev: 2 })),
+    started('a', 3),
+    ...events,
+  )
+
+const types = (changes: { type: string }[]) => changes.map(({ type }) => type).toSorted()
+
+describe('a growing answer', () => {
+  test('is written as what was added, adjoining pieces as one', async () => {
+    const at = desk()
+    for (const envelope of streamed(delta('a', 'one ', 0))) at.fold(envelope)
+    await at.write()
+    for (const [n, more] of ['two ', 'three'].entries())
+      at.fold({ id: { n: 5 + n, tag: 'x' }, event: delta('a', more) })
+    const changes = await at.write()
+    expect(changes).toMatchObject([
+      { type: 'journal', entry: { messageId: 'a', index: 0, offset: 4, text: 'two three' } },
+    ])
+    await at.expectSame()
+  })
+
+  test('is written whole again once its journal is long', async () => {
+    const at = desk()
+    for (const envelope of streamed(delta('a', 'x', 0))) at.fold(envelope)
+    await at.write()
+    const seen: string[][] = []
+    for (let n = 0; n < 4; n++) {
+      at.fold({ id: { n: 5 + n, tag: 'x' }, event: delta('a', 'x'.repeat(30_000)) })
+      seen.push(types(await at.write()))
+    }
+    expect(seen).toEqual([['journal'], ['journal'], ['message'], ['journal']])
+    await at.expectSame()
+  })
+
+  test('is written whole after a write that failed, since its journal may have a hole', async () => {
+    const at = desk()
+    for (const envelope of streamed(delta('a', 'one', 0))) at.fold(envelope)
+    await at.write()
+    at.fold({ id: { n: 5, tag: 'x' }, event: delta('a', ' two') })
+    await at.write(true)
+    at.fold({ id: { n: 6, tag: 'x' }, event: delta('a', ' three') })
+    expect(types(await at.write())).toEqual(['message'])
+    await at.expectSame()
+  })
+
+  test('keeps the description of a block that began without a text, or with one of its own', async () => {
+    for (const begun of [
+      { type: 'toolCall' as const, id: 'c', name: 'clock' },
+      { type: 'toolCall' as const, id: 'c', name: 'clock', rawArguments: '{"a' },
+      { type: 'thinking' as const, text: 'hm', signature: 's' },
+      { type: 'source' as const, url: 'https://example.org' },
+    ]) {
+      const at = desk()
+      for (const envelope of streamed()) at.fold(envelope)
+      await at.write()
+      at.fold({
+        id: { n: 4, tag: 'x' },
+        event: { type: 'message.delta', id: 'a', index: 0, block: begun, delta: '' },
+      })
+      await at.write()
+      await at.expectSame()
+      at.fold({ id: { n: 5, tag: 'x' }, event: delta('a', '":1}', undefined, 0) })
+      await at.write()
+      await at.expectSame()
+      at.fold({ id: { n: 6, tag: 'x' }, event: delta('a', 'next', 0, 1) })
+      await at.write()
+      await at.expectSame()
+    }
+  })
+})
+
+describe('a batch', () => {
+  test('speaks of what is, not of what was noted: put and removed, removed and put', async () => {
+    const at = desk()
+    const one = user('one', { seq: 1 })
+    at.change((state, trace) => putMessages(state, [one], trace))
+    at.change((state, trace) => removeMessage(state, 'one', trace))
+    expect(await at.write()).toEqual([{ type: 'deleteMessage', id: 'one' }])
+    at.change((state, trace) => removeMessage(putMessages(state, [one], trace), 'one', trace))
+    at.change((state, trace) => putMessages(state, [one], trace))
+    expect(types(await at.write())).toEqual(['message'])
+    at.change((state, trace) =>
+      putMessages(removeMessage(state, 'one', trace), [{ ...one, content: [] }], trace),
+    )
+    expect(types(await at.write())).toEqual(['message'])
+    await at.expectSame()
+  })
+
+  test('of a deleted session deletes it, whatever else was noted, and keeps its outbox', async () => {
+    const at = desk()
+    for (const envelope of streamed(delta('a', 'x', 0))) at.fold(envelope)
+    await at.write()
+    at.fold({ id: { n: 5, tag: 'x' }, event: delta('a', 'y') })
+    at.queue('d', true)
+    at.change((state) => ({ ...state, deleted: true }))
+    expect(types(await at.write())).toEqual(['deleteSession', 'outbox'])
+    const { session, rows, outbox } = await at.storage.window(SESSION, { limit: 9 })
+    expect([session, rows, outbox.length]).toEqual([undefined, [], 1])
+  })
+
+  test('has a cursor only with the rows that it speaks of', async () => {
+    const at = desk()
+    const session = { id: SESSION, createdAt: 1, updatedAt: 1, metadata: {}, headId: null, v: 1 }
+    at.fold({ id: { n: 1, tag: 'x' }, event: { type: 'session.updated', session } })
+    at.fold({
+      id: { n: 2, tag: 'x' },
+      event: created(user('u', { seq: 1, rev: 1, content: text('hi') as [] })),
+    })
+    const changes = await at.write()
+    expect(types(changes)).toEqual(['message', 'session'])
+    expect(changes.at(-1)).toMatchObject({ type: 'session', row: { eventId: '2.x', rev: 1 } })
+  })
+
+  test('of a tab that does not own the session’s row leaves it out, and one of nothing is empty', () => {
+    const state = {
+      ...emptyState(SESSION),
+      session: { id: SESSION, createdAt: 1, updatedAt: 1, metadata: {}, headId: null, v: 1 },
+    }
+    const unsaved = { ...nothingUnsaved(), session: true }
+    expect(batchOf(state, new Map(), unsaved, { ...fields(), owns: false }, new Map())).toEqual([])
+    expect(types(batchOf(state, new Map(), unsaved, fields(), new Map()))).toEqual(['session'])
+    expect(batchOf(emptyState(SESSION), new Map(), unsaved, fields(), new Map())).toEqual([])
+  })
+
+  test('places what has no place of its own where it stands locally', () => {
+    const places = new Map([['u', LOCAL_POSITION + 7]])
+    const trace = newTrace()
+    const state = putMessages(
+      emptyState(SESSION),
+      [user('u', { status: 'pending' }), user('v', { seq: 3 })],
+      trace,
+    )
+    const unsaved = nothingUnsaved()
+    note(unsaved, trace)
+    expect(batchOf(state, new Map(), unsaved, fields(places), new Map())).toMatchObject([
+      { row: { position: LOCAL_POSITION + 7 } },
+      { row: { position: 3 } },
+    ])
+  })
+})
