@@ -123,30 +123,26 @@ async function onServer(): Promise<Row[]> {
 }
 
 /** Page, database and server tell the same, row by row. */
-async function expectAgreement(page: Page): Promise<Row[]> {
+async function expectAgreement(page: Page): Promise<void> {
   await expect.poll(async () => (await inDatabase(page)).outbox).toBe(0)
   await expect.poll(async () => (await inDatabase(page)).journal).toBe(0)
   const truth = await onServer()
   await expect.poll(async () => (await inDatabase(page)).rows).toEqual(truth)
   await expect.poll(() => inPage(page)).toEqual(truth)
-  return truth
 }
 
-test('a message goes all the way round: streamed, reloaded, killed, offline, and told the same everywhere', async () => {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
-  const page = await context.newPage()
-  await page.goto(server.url)
-
-  // Sent, streamed, and reloaded in the middle: the answer carries on where it was.
+/** Sent, streamed, and reloaded in the middle: the answer carries on where it was. */
+async function reloadInTheMiddle(page: Page): Promise<void> {
   await write(page, 'first, answer slowly')
   await untilAnswer(page, 'streaming', 'It begins slowly,')
   await page.reload()
   await untilAnswer(page, 'streaming', 'It begins slowly,')
   upstream.release()
   await untilAnswer(page, 'completed', 'It begins slowly, and it ends.')
-  await expectAgreement(page)
+}
 
-  // The server dies in the middle of an answer, and comes back.
+/** The server dies in the middle of an answer, and comes back. */
+async function killInTheMiddle(page: Page): Promise<void> {
   await write(page, 'second, answer slowly')
   await answers(page).nth(1).waitFor()
   await untilAnswer(page, 'streaming', 'It begins slowly,')
@@ -155,18 +151,29 @@ test('a message goes all the way round: streamed, reloaded, killed, offline, and
   await untilAnswer(page, 'streaming', 'It begins slowly,')
   server = await startServer(port)
   await untilAnswer(page, 'interrupted', 'It begins slowly,')
-  await expectAgreement(page)
+}
 
-  // Written offline, sent once the line is back, and once.
-  await context.setOffline(true)
+/** Written offline, sent once the line is back, and once. */
+async function writeOffline(page: Page): Promise<void> {
+  const heard = () => upstream.asked.filter((question) => question.includes('tunnel'))
+  await page.context().setOffline(true)
   await write(page, 'third, from the tunnel')
   await page.locator('article[data-role="user"][data-status="pending"]', { hasText: 'tunnel' }).waitFor()
-  expect(upstream.asked.filter((question) => question.includes('tunnel'))).toHaveLength(0)
-  await context.setOffline(false)
+  expect(heard()).toHaveLength(0)
+  await page.context().setOffline(false)
   await untilAnswer(page, 'completed', 'You said: third, from the tunnel')
-  expect(upstream.asked.filter((question) => question.includes('tunnel'))).toHaveLength(1)
+  expect(heard()).toHaveLength(1)
+}
 
-  const rows = await expectAgreement(page)
+test('a message goes all the way round: streamed, reloaded, killed, offline, and told the same everywhere', async () => {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
+  const page = await context.newPage()
+  await page.goto(server.url)
+  for (const journey of [reloadInTheMiddle, killInTheMiddle, writeOffline]) {
+    await journey(page)
+    await expectAgreement(page)
+  }
+  const rows = await inPage(page)
   expect(rows.map(({ role, status }) => `${role} ${status}`)).toEqual([
     'user completed',
     'assistant completed',
