@@ -65,12 +65,22 @@ export function failureFrom(error: JsonRecord, context: FailureContext): ErrorDa
   for (const more of [record(error.metadata).raw, word, error.failed_generation])
     if (typeof more === 'string' && !message.includes(more)) message += ` (${more})`
   const requestId = string(error.request_id) || requestIdOf(context.headers)
-  const told = [status, error.code, error.type, error.status].join(' ')
+  // Google puts into details what kind of refusal it is, and how long to wait.
+  const details = list(error.details).map(record)
+  const told = [
+    status,
+    error.code,
+    error.type,
+    error.status,
+    ...details.map(({ reason }) => string(reason)),
+  ].join(' ')
+  const seconds = Number.parseFloat(details.map(({ retryDelay }) => string(retryDelay)).join(''))
   const code = MEANINGS.find(([pattern]) => pattern.test(told))?.[1] ?? 'server'
   return {
     code: isOverflow(message) ? 'context-overflow' : code,
     message: message.slice(0, LONGEST),
     ...(status && { status }),
     ...(requestId && { requestId }),
+    ...(seconds >= 0 && { retryAfter: seconds * 1_000 }),
   }
 }

@@ -2,49 +2,14 @@ import { describe, expect, test } from 'vitest'
 import type { AssistantDraft } from '../../src/adapters/contract.ts'
 import { chatAdapter } from '../../src/adapters/openai-chat.ts'
 import { assistantMessage, toolMessage, userMessage } from '../support/messages.ts'
-import { callsIn, type Heard, hearAll, responseOf, textIn } from './answers.ts'
+import { callsIn, hearAll, responseOf, textIn } from './answers.ts'
 import { callsOf, sentBody, textOfContent } from './chat-body.ts'
-import { type Fault, faults } from './fixtures.ts'
+import { type Check, callsAsTuples, expectRight, parseFaults } from './parse-faults.ts'
 
 const adapter = chatAdapter()
-const ours = faults().filter(({ direction, input }) => direction === 'parse' && input.api === 'openai-chat')
+const ours = parseFaults('openai-chat')
 
-/** A fault's bodies: one, several that must come out alike, or two turns. */
-function bodiesOf({ input }: Fault): string[] {
-  if (input.json !== undefined) return [JSON.stringify(input.json)]
-  if (input.twoAnswers) return input.twoAnswers
-  return typeof input.body === 'string' ? [input.body] : (input.body ?? [])
-}
-
-const callsAsTuples = (message: AssistantDraft): unknown[] =>
-  callsIn(message).map((call) => [call.id, call.name, call.arguments])
-
-/** What each word of an expectation means. A word that is not here fails the test. */
-const CHECKS: Readonly<Record<string, (heard: Heard[], value: unknown) => void>> = {
-  text: ([heard], value) => expect(heard && textIn(heard.message)).toBe(value),
-  thinking: ([heard], value) => expect(heard && textIn(heard.message, 'thinking')).toBe(value),
-  thinkingSignature: ([heard], value) =>
-    expect(heard?.message.content.find((block) => block.type === 'thinking')).toMatchObject({
-      signature: value,
-    }),
-  toolCalls: ([heard], value) => expect(heard && callsAsTuples(heard.message)).toEqual(value),
-  stopReason: ([heard], value) => expect(heard?.message.stopReason).toBe(value),
-  stopReasons: (heard, value) => expect(heard.map(({ message }) => message.stopReason)).toEqual(value),
-  errorIncludes: ([heard], value) => expect(heard?.error?.message).toContain(value),
-  usage: ([heard], value) => expect(heard?.message.usage).toMatchObject(Object(value)),
-  refusal: ([heard], value) =>
-    expect(heard?.message.content.some((block) => block.type === 'text' && block.refusal === true)).toBe(
-      value,
-    ),
-  toolEndEvents: ([heard], value) =>
-    expect(heard?.events.filter((event) => event.type === 'toolCall' && event.phase === 'end')).toHaveLength(
-      Number(value),
-    ),
-  toolCallInvalidArgs: ([heard]) => {
-    for (const call of heard ? callsIn(heard.message) : []) expect(call).not.toHaveProperty('arguments')
-  },
-  rawArguments: ([heard], value) =>
-    expect(heard && callsIn(heard.message).map((call) => call.rawArguments)).toEqual([value]),
+const CHECKS: Readonly<Record<string, Check>> = {
   pairingByTurn: (heard) =>
     expect(pairs(heard.map(({ message }) => message))).toEqual([
       ['a', 'a'],
@@ -78,21 +43,9 @@ function pairs(answers: AssistantDraft[]): [string, string][] {
 describe('faults reported against other adapters are not ours', () => {
   test('there are faults to test', () => expect(ours.length).toBeGreaterThan(20))
 
-  test.each(ours.map((fault) => [fault.id, fault.symptom, fault] as const))(
-    '%s: %s',
-    async (_id, _symptom, fault) => {
-      const heard: Heard[] = []
-      for (const body of bodiesOf(fault)) heard.push(await hearAll(adapter, responseOf([body])))
-      expect(heard.length).toBeGreaterThan(0)
-      const expectations = Object.entries(fault.expect ?? {})
-      expect(expectations.length).toBeGreaterThan(0)
-      for (const [word, value] of expectations) {
-        const check = CHECKS[word]
-        if (!check) throw new Error(`nobody knows how to check "${word}"`)
-        check(heard, value)
-      }
-    },
-  )
+  test.each(ours)('%s: %s', async (_id, _symptom, fault) => {
+    await expectRight(adapter, fault, CHECKS)
+  })
 })
 
 describe('what those faults say beyond their expectations', () => {
