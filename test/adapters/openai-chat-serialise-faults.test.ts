@@ -1,9 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import * as z from 'zod/mini'
 import { SERVER_QUIRKS } from '../../src/adapters/compatible.ts'
 import { type ChatAdapterOptions, chatAdapter } from '../../src/adapters/openai-chat.ts'
-import { AssistantBlock, type Message, UserBlock } from '../../src/message/schema.ts'
-import { assistantMessage, systemMessage, toolMessage, userMessage } from '../support/messages.ts'
 import {
   type ChatBody,
   type ChatMessage,
@@ -12,6 +9,7 @@ import {
   strictDefects,
   textOfContent,
 } from './chat-body.ts'
+import { saidIn } from './fault-history.ts'
 import { type Fault, faults } from './fixtures.ts'
 
 /** How a target of `faults.json` is spoken to. */
@@ -31,56 +29,10 @@ const TARGETS: Readonly<Record<string, ChatAdapterOptions & { model?: string }>>
 /** Faults of other targets that a Chat Completions server has as well. */
 const ALSO = ['S10']
 
-const Block = z.looseObject({ type: z.string() })
-const Input = z.looseObject({
-  system: z.optional(z.string()),
-  stream: z.optional(z.boolean()),
-  stop: z.optional(z.array(z.string())),
-  temperature: z.optional(z.number()),
-  messages: z._default(
-    z.array(
-      z.looseObject({
-        role: z.string(),
-        content: z.array(Block),
-        stopReason: z.optional(z.enum(['stop', 'length', 'toolUse', 'error', 'aborted'])),
-        provider: z.optional(z.nullable(z.string())),
-        toolCallId: z.optional(z.string()),
-        isError: z.optional(z.boolean()),
-      }),
-    ),
-    [],
-  ),
-})
-type InputMessage = z.infer<typeof Input>['messages'][number]
-
-/** A fault's message in our words. */
-function canonical(input: InputMessage, at: number): Message {
-  const { role, content, stopReason, provider, toolCallId = '', isError = false } = input
-  const id = `m${at}`
-  const user = z.array(UserBlock).safeParse(content).data ?? []
-  if (role === 'user') return userMessage(id, '', { content: user })
-  const texts = user.filter((block) => block.type === 'text')
-  if (role === 'system') return systemMessage(id, '', { content: texts })
-  const results = user.filter((block) => block.type !== 'file')
-  if (role === 'toolResult') return toolMessage(id, toolCallId, { content: results, isError })
-  return assistantMessage(id, '', {
-    content: z.array(AssistantBlock).parse(content.map((block) => ({ text: block.thinking, ...block }))),
-    ...(stopReason && { stopReason }),
-    ...(provider && { provider }),
-  })
-}
-
-function encodeFault({ input }: Fault): ChatBody {
-  const { messages, system, stream, stop, temperature } = Input.parse(input)
-  const { model = 'm', ...options } = TARGETS[input.target ?? ''] ?? {}
-  const context = { messages: messages.map(canonical), ...(system !== undefined && { system }) }
-  const call = { ...(stop && { stop }), ...(temperature !== undefined && { temperature }) }
-  const { body } = chatAdapter(options).encode(context, {
-    model,
-    ...call,
-    ...(stream !== undefined && { stream }),
-  })
-  return sentBody(body)
+function encodeFault(fault: Fault): ChatBody {
+  const { model = 'm', ...adapter } = TARGETS[fault.input.target ?? ''] ?? {}
+  const { context, options } = saidIn(fault)
+  return sentBody(chatAdapter(adapter).encode(context, { model, ...options }).body)
 }
 
 const roles = (messages: readonly ChatMessage[]): string => messages.map(({ role }) => role[0]).join('')
