@@ -1,11 +1,4 @@
-import type {
-  Adapter,
-  CallOptions,
-  EncodedRequest,
-  Model,
-  ModelContext,
-  ModelEvent,
-} from '../adapters/contract.ts'
+import type { Adapter, EncodedRequest, Model, ModelEvent, RawResponse } from '../adapters/contract.ts'
 import { type Env, platformEnv } from '../lib/env.ts'
 import { type ErrorData, errorData, TidemarkError } from '../lib/errors.ts'
 import { type Gate, openGate, STOPPED } from '../turn/gate.ts'
@@ -43,41 +36,71 @@ export interface HttpModelOptions {
  * is its last event. A call that ends, however it ends, leaves no timer and no connection behind.
  */
 export function httpModel(options: HttpModelOptions): Model {
-  const { provider, model } = options
-  return { provider, id: model, stream: (context, call = {}) => ask(options, context, call) }
+  const { adapter, provider, model } = options
+  const { resume } = adapter
+  return {
+    provider,
+    id: model,
+    stream: (context, { signal, ...call } = {}) =>
+      ask(options, () => adapter.encode(context, { ...call, model, stream: true }), signal),
+    ...(resume && {
+      resume: (responseId, { signal } = {}) => ask(options, () => resume(responseId), signal),
+    }),
+  }
 }
 
-/** One request and its answer. */
+/** How often in a row a broken line is mended, of an answer that the provider keeps: after 0.5 s, 1 s, 2 s, 4 s, 8 s. */
+const MOST_MENDS = 5
+
+/** One question and its answer, which may take several requests. */
 interface Line {
+  readonly options: HttpModelOptions
   readonly env: Pick<Env, 'now' | 'sleep'>
   /** Ends every wait when the caller aborts, or when the line was silent for too long. */
   readonly gate: Gate
   reader: ReadableStreamDefaultReader<Uint8Array> | undefined
   /** The silence that ended it. */
   late: TidemarkError | undefined
+  /** Calls off the wait for the first byte. */
+  came: () => void
+  /** Mends since something was heard last. */
+  mends: number
+  /** What the provider asked for with a failure. */
+  retryAfter: number | undefined
   /** What no error message may repeat. */
   readonly secrets: string[]
 }
 
+const openLine = (options: HttpModelOptions, signal: AbortSignal): Line => ({
+  options,
+  env: options.env ?? platformEnv,
+  gate: openGate(signal),
+  reader: undefined,
+  late: undefined,
+  came: () => undefined,
+  mends: 0,
+  retryAfter: undefined,
+  secrets: [...new URLSearchParams(options.baseURL.split('?')[1]).values()],
+})
+
 async function* ask(
   options: HttpModelOptions,
-  context: ModelContext,
-  { signal = new AbortController().signal, ...call }: CallOptions & { signal?: AbortSignal },
+  encode: () => EncodedRequest,
+  signal: AbortSignal = new AbortController().signal,
 ): AsyncGenerator<ModelEvent, void, void> {
-  const { adapter, provider, model, env = platformEnv, timeouts: { firstByte = 30_000 } = {} } = options
-  const secrets = [...new URLSearchParams(options.baseURL.split('?')[1]).values()]
-  const line: Line = { env, gate: openGate(signal), reader: undefined, late: undefined, secrets }
-  const came = watch(line, firstByte, 'no answer came')
+  const { adapter, provider } = options
+  const line = openLine(options, signal)
+  /** What is being written at the provider. */
+  let writing: string | undefined
   try {
-    const request = adapter.encode(context, { ...call, model, stream: true })
-    const { status, headers } = await unlessStopped(line, send(options, line, request))
-    const retryAfter = status >= 400 ? retryAfterOf(headers, env.now()) : undefined
-    const known = { provider, ...(retryAfter === undefined ? {} : { retryAfter }) }
-    for await (const event of adapter.decode({ status, headers, body: bytes(options, line, came) }))
-      yield event.type === 'error' ? { ...event, error: { ...known, ...discreet(line, event.error) } } : event
+    for await (const event of adapter.decode(await request(line, encode))) {
+      if (event.type === 'start') writing = event.responseId
+      if (event.type === 'done' || (event.type === 'error' && event.reason === 'error')) writing = undefined
+      yield event.type === 'error' ? { ...event, error: known(line, event.error) } : event
+    }
   } catch (thrown) {
     // Nothing was heard: what goes wrong later is the adapter's to tell.
-    const error = { provider, ...discreet(line, errorData(thrown)) }
+    const error = known(line, errorData(thrown))
     const reason = error.code === 'aborted' ? 'aborted' : 'error'
     yield {
       type: 'error',
@@ -86,19 +109,48 @@ async function* ask(
       message: { role: 'assistant', content: [], provider, stopReason: reason },
     }
   } finally {
-    came()
+    line.came()
     // Where the stream has failed already, there is nothing left to cancel.
     line.reader?.cancel().catch(() => undefined)
     line.gate.stop(undefined)
     line.gate.close()
+    if (signal.aborted && writing !== undefined && adapter.cancel) cancel(options, adapter.cancel(writing))
   }
 }
 
-async function send(
-  { headers: own = {}, baseURL, fetch: given }: HttpModelOptions,
-  line: Line,
-  request: EncodedRequest,
-): Promise<Response> {
+/** Sends a request. Its answer knows how to ask for what is missing of it. */
+async function request(line: Line, encode: () => EncodedRequest): Promise<RawResponse> {
+  const { firstByte = 30_000 } = line.options.timeouts ?? {}
+  line.came = watch(line, firstByte, 'no answer came')
+  const { status, headers } = await unlessStopped(line, send(line, encode()))
+  line.retryAfter = status >= 400 ? retryAfterOf(headers, line.env.now()) : undefined
+  return { status, headers, body: bytes(line), more: (missing) => mend(line, missing) }
+}
+
+/** Asks for the rest of an answer, after a while. What goes wrong with that is how the answer's bytes end. */
+async function mend(line: Line, missing: EncodedRequest): Promise<RawResponse | undefined> {
+  if (line.mends === MOST_MENDS) return undefined
+  try {
+    await unlessStopped(line, line.env.sleep(500 * 2 ** line.mends++, line.gate.signal))
+    return await request(line, () => missing)
+  } catch (thrown) {
+    line.came()
+    const body = { [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(thrown) }) }
+    return { status: 200, headers: new Headers(), body }
+  }
+}
+
+/** Tells the provider that nobody waits for an answer any more. Where that fails, it goes on, as if the page were closed. */
+function cancel(options: HttpModelOptions, stop: EncodedRequest): void {
+  const line = openLine(options, new AbortController().signal)
+  send(line, stop).then(
+    () => line.reader?.cancel(),
+    () => undefined,
+  )
+}
+
+async function send(line: Line, request: EncodedRequest): Promise<Response> {
+  const { headers: own = {}, baseURL, fetch: given } = line.options
   const headers = { ...request.headers, ...(typeof own === 'function' ? await own() : own) }
   for (const [name, value] of Object.entries(headers))
     if (!(name in request.headers)) line.secrets.push(value, value.replace(/^\S+\s+/, ''))
@@ -110,8 +162,9 @@ async function send(
   signal.throwIfAborted()
   const fetchNow = given ?? globalThis.fetch
   try {
-    const body = JSON.stringify(request.body)
-    const response = await fetchNow(url, { method: 'POST', headers, body, signal })
+    const { method = 'POST' } = request
+    const body = method === 'POST' ? JSON.stringify(request.body) : null
+    const response = await fetchNow(url, { method, headers, body, signal })
     line.reader = response.body?.getReader()
     // Nobody waits for it any more, if it did not heed the signal.
     if (signal.aborted) await line.reader?.cancel()
@@ -122,17 +175,15 @@ async function send(
 }
 
 /** The answer's bytes, watched for silence. While nobody asks for more, nothing is amiss. */
-async function* bytes(
-  { timeouts: { betweenBytes = 60_000 } = {} }: HttpModelOptions,
-  line: Line,
-  came: () => void,
-): AsyncGenerator<Uint8Array, void, void> {
-  let heard = came
+async function* bytes(line: Line): AsyncGenerator<Uint8Array, void, void> {
+  const { betweenBytes = 60_000 } = line.options.timeouts ?? {}
+  let heard = line.came
   try {
     for (;;) {
       const { done, value } = await unlessStopped(line, read(line))
       heard()
       if (done) return
+      line.mends = 0
       yield value
       heard = watch(line, betweenBytes, 'the answer fell silent: nothing more came')
     }
@@ -169,11 +220,14 @@ async function unlessStopped<T>(line: Line, work: Promise<T>): Promise<T> {
   return result
 }
 
-/** An error without our headers' values: some providers, and some platforms, repeat what they were sent. */
-function discreet({ secrets }: Line, error: ErrorData): ErrorData {
+/**
+ * An error with what this side knows of it, without our headers' values: some providers, and some platforms, repeat what
+ * they were sent.
+ */
+function known({ options: { provider }, retryAfter, secrets }: Line, error: ErrorData): ErrorData {
   let { message } = error
   for (const secret of secrets) if (secret.length >= 6) message = message.replaceAll(secret, '***')
-  return { ...error, message }
+  return { provider, ...(retryAfter !== undefined && { retryAfter }), ...error, message }
 }
 
 /** Why a request failed, as far as the platform says: Node hides it in the cause, browsers hide it altogether. */

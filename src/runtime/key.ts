@@ -1,4 +1,5 @@
 import { TidemarkError } from '../lib/errors.ts'
+import type { HttpModelOptions } from './http-model.ts'
 
 /** How a model's key may be used. */
 export interface KeyOptions {
@@ -22,6 +23,19 @@ export function usableKey({ apiKey, dangerouslyAllowBrowser = false }: KeyOption
       'apiKey is public in a browser: use a proxy, or set dangerouslyAllowBrowser: true',
     )
   return apiKey
+}
+
+/**
+ * What says the key with each request, as most providers take it, and the caller's own headers, which outrank it. Throws
+ * like `usableKey`.
+ */
+export function bearerHeaders(options: KeyOptions & Pick<HttpModelOptions, 'headers'>) {
+  const { headers = {} } = options
+  const key = usableKey(options)
+  return async (): Promise<Record<string, string>> => ({
+    ...(key !== undefined && { authorization: `Bearer ${key}` }),
+    ...(typeof headers === 'function' ? await headers() : headers),
+  })
 }
 
 /** Whether this is a page, or a worker of one. */

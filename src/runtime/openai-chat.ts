@@ -3,7 +3,7 @@ import type { HearLimits } from '../adapters/hear.ts'
 import { chatAdapter } from '../adapters/openai-chat.ts'
 import type { ChatQuirks } from '../adapters/openai-chat-quirks.ts'
 import { type HttpModelOptions, httpModel } from './http-model.ts'
-import { type KeyOptions, usableKey } from './key.ts'
+import { bearerHeaders, type KeyOptions } from './key.ts'
 
 export interface OpenAIChatOptions
   extends KeyOptions,
@@ -34,17 +34,7 @@ export interface OpenAIChatOptions
  * const { content } = await collect(model.stream({ messages }))
  */
 export function openaiChat(model: string, options: OpenAIChatOptions = {}): Model {
-  const { baseURL = 'https://api.openai.com/v1', provider = 'openai', headers = {} } = options
-  const key = usableKey(options)
-  return httpModel({
-    ...options,
-    adapter: chatAdapter({ ...options, provider }),
-    provider,
-    model,
-    baseURL,
-    headers: async () => ({
-      ...(key !== undefined && { authorization: `Bearer ${key}` }),
-      ...(typeof headers === 'function' ? await headers() : headers),
-    }),
-  })
+  const { baseURL = 'https://api.openai.com/v1', provider = 'openai' } = options
+  const adapter = chatAdapter({ ...options, provider })
+  return httpModel({ ...options, adapter, provider, model, baseURL, headers: bearerHeaders(options) })
 }

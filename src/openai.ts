@@ -1,0 +1,13 @@
+/**
+ * Models behind OpenAI's Responses API, and every server that speaks it.
+ * @module tidemark/openai
+ */
+export type { HearLimits } from './adapters/hear.ts'
+export type { ResponsesAdapterOptions } from './adapters/openai-responses.ts'
+export { responsesAdapter } from './adapters/openai-responses.ts'
+export type { ResponsesQuirks } from './adapters/openai-responses-quirks.ts'
+export { RESPONSES_QUIRKS } from './adapters/openai-responses-quirks.ts'
+export type { HttpModelOptions, ModelTimeouts } from './runtime/http-model.ts'
+export { httpModel } from './runtime/http-model.ts'
+export type { OpenAIOptions } from './runtime/openai.ts'
+export { openai } from './runtime/openai.ts'
