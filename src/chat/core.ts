@@ -10,8 +10,9 @@ import {
   type Trace,
 } from '../protocol/state.ts'
 import { type Answers, createAnswers } from './answers.ts'
+import { journalOf } from './journal.ts'
 import { behindAnswers } from './local.ts'
-import type { OutboxRow } from './ports.ts'
+import type { JournalEntry, OutboxRow } from './ports.ts'
 import { tellAll } from './tell.ts'
 import type { Connection, MessageStore, SessionSnapshot } from './types.ts'
 import { type View, viewOf } from './view.ts'
@@ -46,9 +47,12 @@ export interface Core {
   readonly deps: CoreDeps
 }
 
+/** What is handed to those who append. */
+export type Appended = Pick<Piece, 'index' | 'offset' | 'text'>
+
 interface Watchers {
   readonly listeners: Set<Listener>
-  readonly messages: Map<string, { store: MessageStore; notify: Listener; append(piece: Piece): void }>
+  readonly messages: Map<string, { store: MessageStore; notify: Listener; append(piece: Appended): void }>
   /** Messages that changed since the last notification. */
   readonly stale: Set<string>
   scheduled: boolean
@@ -129,6 +133,17 @@ function unsentRows({ outbox, unsent, state }: Core): OutboxRow[] {
   })
 }
 
+/** What watched messages grew by that came as a whole: from another tab, or from a page. */
+function grownBy({ state, watchers }: Core, before: SessionState, { changed }: Trace): JournalEntry[] {
+  const pieces: JournalEntry[] = []
+  for (const id of changed) {
+    const was = watchers.messages.has(id) ? messageOf(before, id) : undefined
+    const now = messageOf(state, id)
+    if (was && now && !isSettled(was)) pieces.push(...(journalOf(was, now) ?? []))
+  }
+  return pieces
+}
+
 /** Folds something in, tells those who watch, and hands on what changed. */
 export function update(
   core: Core,
@@ -147,7 +162,7 @@ export function update(
   for (const { messageId } of trace.pieces) stale.add(messageId)
   core.deps.onChange(core, trace, origin)
   if (changed.length > 0) setOutbox(core, unsentRows(core))
-  for (const piece of trace.pieces)
+  for (const piece of [...trace.pieces, ...grownBy(core, before, trace)])
     if (!core.frozen.has(piece.messageId)) messages.get(piece.messageId)?.append(piece)
   if (next.deleted && !before.deleted)
     core.answers.end(new TidemarkError('not-found', 'the session was deleted'))

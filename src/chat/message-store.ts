@@ -1,5 +1,5 @@
-import { messageOf, type Piece } from '../protocol/state.ts'
-import type { Core } from './core.ts'
+import { messageOf } from '../protocol/state.ts'
+import type { Appended, Core } from './core.ts'
 import { tell, tellAll } from './tell.ts'
 import type { MessageStore } from './types.ts'
 
@@ -11,7 +11,7 @@ export function messageStore(core: Core, id: string): MessageStore {
   const present = messages.get(id)
   if (present) return present.store
   const listeners = new Set<Listener>()
-  const appended = new Set<(piece: Piece) => void>()
+  const appended = new Set<(piece: Appended) => void>()
   const store: MessageStore = {
     get: () => core.frozen.get(id) ?? messageOf(core.state, id),
     subscribe(listener) {
@@ -20,7 +20,7 @@ export function messageStore(core: Core, id: string): MessageStore {
       return () => listeners.delete(own)
     },
     onAppend(listener) {
-      const own = (piece: Piece) => listener({ index: piece.index, offset: piece.offset, text: piece.text })
+      const own = ({ index, offset, text }: Appended) => listener({ index, offset, text })
       appended.add(own)
       return () => appended.delete(own)
     },

@@ -20,7 +20,7 @@ export interface WatchedStorage extends ChatStorage {
 }
 
 /** A memory that says it is a disk, writes down what it is told, and fails when it is told to. */
-export function watchedStorage(inner: ChatStorage = memoryStorage()): WatchedStorage {
+export function watchedStorage(inner: ChatStorage = memoryStorage(), name?: string): WatchedStorage {
   let count = 0
   let closed = false
   let fails: (n: number, operation: Operation) => boolean = () => false
@@ -34,6 +34,7 @@ export function watchedStorage(inner: ChatStorage = memoryStorage()): WatchedSto
   }
   return {
     durable: true,
+    ...(name !== undefined && { name }),
     commits,
     asked: () => count,
     fail(decide = () => false) {
@@ -49,7 +50,7 @@ export function watchedStorage(inner: ChatStorage = memoryStorage()): WatchedSto
         release()
       }
     },
-    reopen: () => watchedStorage(inner),
+    reopen: () => watchedStorage(inner, name),
     start: (options) => step('start', () => inner.start(options)),
     sessions: (options) => step('sessions', () => inner.sessions(options)),
     window: (id, options) => step('window', () => inner.window(id, options)),
