@@ -36,6 +36,7 @@ export function storageOver(
 
   return {
     durable: true,
+    name,
     start: ({ sessions }) =>
       read(['sessions', 'outbox'], async (reading) => {
         const [newest, outbox] = await Promise.all([
