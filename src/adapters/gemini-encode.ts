@@ -148,10 +148,11 @@ function partsOf({ content, results }: ReplayAnswer, old: boolean): JsonRecord[]
 function partOfAnswer(block: AssistantBlock): JsonRecord | undefined {
   if (block.type === 'text') return { text: block.text }
   if (block.type === 'thinking')
-    return block.text || block.signature ? { text: block.text, thought: true } : undefined
+    return /\S/.test(block.text) || block.signature ? { text: block.text, thought: true } : undefined
   if (block.type === 'image') return mediaOf(block)
   if (block.type === 'other') return isRecord(block.raw) ? block.raw : undefined
-  if (block.type === 'source') return undefined
+  // What Gemini's own server runs is never a call by us.
+  if (block.type === 'source' || block.server) return undefined
   const args = parseJson(argumentsText(block))?.value
   return {
     functionCall: { id: block.id, name: block.name, args: isRecord(args) ? args : { arguments: args } },
