@@ -119,21 +119,24 @@ function blockOf(block: AssistantBlock): Json[] {
 
 /**
  * Turns that say something, without server calls that have no result, results that have no call, and thinking that nothing
- * follows: all are refused. The last call may still be waiting, for the server or for the results of our own calls.
+ * follows: all are refused. A call at the end may still be waiting, for the server or for the results of our own calls.
  */
 function paired(given: Turn[]): Turn[] {
   const turns = given.filter(({ content }) => content.length > 0)
   const blocks = turns.flatMap(({ content }) => content)
   const calls = new Set(blocks.map(({ id }) => id))
   const results = new Set(blocks.map(({ tool_use_id }) => tool_use_id))
-  const waiting = turns.at(turns.at(-1)?.content[0]?.type === 'tool_result' ? -2 : -1)
+  const last = turns.at(turns.at(-1)?.content[0]?.type === 'tool_result' ? -2 : -1)
+  const waiting = last?.content.findLast((block) => !isThinking(block))?.type === 'text' ? undefined : last
   for (const turn of turns) {
     if (turn.role !== 'assistant') continue
     turn.content = turn.content.filter(({ type, id, tool_use_id: result }) => {
       if (string(type).endsWith('_tool_use')) return turn === waiting || results.has(id)
       return result === undefined || calls.has(result)
     })
-    while (string(turn.content.at(-1)?.type).endsWith('thinking')) turn.content.pop()
+    while (isThinking(turn.content.at(-1))) turn.content.pop()
   }
   return turns.filter(({ content }) => content.length > 0)
 }
+
+const isThinking = (block: Json | undefined): boolean => string(block?.type).endsWith('thinking')

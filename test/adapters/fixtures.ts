@@ -52,6 +52,7 @@ const Expected = z.object({
   rawUsage: z.unknown(),
   error: z.unknown(),
   request: z.unknown(),
+  stream: z.boolean(),
 })
 export type Expected = z.infer<typeof Expected>
 
