@@ -6,6 +6,7 @@ import {
   type Ending,
   type GrowingBlock,
   growBlock,
+  keep,
   type OpenCall,
   openCall,
   setUsage,
@@ -68,37 +69,6 @@ function readEvent(draft: Draft, state: ResponsesState, value: unknown, whole: b
 
 type Reader = (draft: Draft, state: ResponsesState, event: JsonRecord) => void
 
-/** What each event means. Those that are not here say nothing that others do not say too. */
-const READERS: Readonly<Record<string, Reader>> = {
-  'response.output_item.added'(draft, state, { output_index: place, item }) {
-    // Some servers give every item the same place.
-    state.open.delete(place)
-    state.closed.delete(place)
-    const open = itemAt(state, place)
-    if (record(item).type === 'function_call') open.call = beginCall(draft, record(item))
-  },
-  'response.output_item.done': (draft, state, { output_index: place, item }) =>
-    closeItem(draft, state, place, record(item)),
-  'response.output_text.delta': (draft, state, event) => write(draft, state, event, 'text'),
-  'response.refusal.delta': (draft, state, event) => write(draft, state, event, 'refusal'),
-  'response.reasoning_text.delta': (draft, state, event) => think(draft, state, event, 'reasoning'),
-  'response.reasoning_summary_text.delta': (draft, state, event) => think(draft, state, event, 'summary'),
-  'response.function_call_arguments.delta'(draft, { open }, { output_index: place, delta }) {
-    const call = open.get(place)?.call
-    if (call) writeCall(draft, call, string(delta))
-  },
-  'response.output_text.annotation.added': (draft, _, { annotation }) => cite(draft, annotation),
-}
-
-function itemAt({ open }: ResponsesState, place: unknown): OpenItem {
-  const item = open.get(place) ?? { blocks: [], part: '' }
-  open.set(place, item)
-  return item
-}
-
-const beginCall = (draft: Draft, item: JsonRecord): OpenCall =>
-  openCall(draft, string(item.call_id), string(item.name), { signature: proofOf(item) })
-
 /** An empty block for what a part of a message, or an item, is called. */
 const emptyBlock = (kind: unknown): GrowingBlock =>
   kind === 'reasoning'
@@ -106,32 +76,68 @@ const emptyBlock = (kind: unknown): GrowingBlock =>
     : { type: 'text', text: '', ...(kind === 'refusal' && { refusal: true }) }
 
 /** A piece of a message. Each of its parts is a block. */
-function write(draft: Draft, state: ResponsesState, event: JsonRecord, kind: string): void {
-  const item = itemAt(state, event.output_index)
-  const part = `${kind} ${event.content_index}`
-  const block = (item.part === part && item.blocks.at(-1)) || emptyBlock(kind)
-  if (item.part !== part) item.blocks.push(block)
-  item.part = part
-  growBlock(draft, block, string(event.delta))
-}
-
-/** Between the parts of what was thought. */
-const SEAM = '\n\n'
+const write =
+  (kind: string): Reader =>
+  (draft, state, { output_index: place, content_index: number, delta }) => {
+    const item = itemAt(draft, state, place)
+    const part = `${kind} ${number}`
+    const block = (item.part === part && item.blocks.at(-1)) || emptyBlock(kind)
+    if (item.part !== part) item.blocks.push(block)
+    item.part = part
+    growBlock(draft, block, string(delta))
+  }
 
 /** A piece of thinking. That of an item is one block; where it comes both in full and in summary, the first counts. */
-function think(draft: Draft, state: ResponsesState, event: JsonRecord, kind: string): void {
-  const item = itemAt(state, event.output_index)
-  const part = `${kind} ${event.summary_index ?? event.content_index}`
-  const [block = emptyBlock('reasoning')] = item.blocks
-  if (item.part !== '' && !item.part.startsWith(kind)) return
-  growBlock(draft, block, (item.part === '' || item.part === part ? '' : SEAM) + string(event.delta))
-  item.blocks[0] = block
-  item.part = part
+const think =
+  (kind: string): Reader =>
+  (draft, state, { output_index: place, content_index, summary_index: number = content_index, delta }) => {
+    const item = itemAt(draft, state, place)
+    const part = `${kind} ${number}`
+    const [block = emptyBlock('reasoning')] = item.blocks
+    if (item.part !== '' && !item.part.startsWith(kind)) return
+    growBlock(draft, block, (item.part === '' || item.part === part ? '' : '\n\n') + string(delta))
+    item.blocks[0] = block
+    item.part = part
+  }
+
+/** What each event means. Those that are not here say nothing that others do not say too. */
+const READERS: Readonly<Record<string, Reader>> = {
+  'response.output_item.added'(draft, state, { output_index: place, item }) {
+    // Some servers give every item the same place.
+    state.open.delete(place)
+    state.closed.delete(place)
+    const open = itemAt(draft, state, place)
+    if (record(item).type === 'function_call') open.call = beginCall(draft, record(item))
+  },
+  'response.output_item.done': (draft, state, { output_index: place, item }) =>
+    closeItem(draft, state, place, record(item)),
+  'response.output_text.delta': write('text'),
+  'response.refusal.delta': write('refusal'),
+  'response.reasoning_text.delta': think('reasoning'),
+  'response.reasoning_summary_text.delta': think('summary'),
+  'response.function_call_arguments.delta'(draft, { open }, { output_index: place, delta }) {
+    const call = open.get(place)?.call
+    if (call) writeCall(draft, call, string(delta))
+  },
+  'response.output_text.annotation.added': (draft, _, { annotation }) => cite(draft, annotation),
 }
+
+function itemAt(draft: Draft, { open }: ResponsesState, place: unknown): OpenItem {
+  const known = open.get(place)
+  if (known) return known
+  keep(draft, 64)
+  const item = { blocks: [], part: '' }
+  open.set(place, item)
+  return item
+}
+
+const beginCall = (draft: Draft, item: JsonRecord): OpenCall =>
+  openCall(draft, string(item.call_id), string(item.name), { signature: proofOf(item) })
 
 /** An item is complete: what it says now stands, whatever was streamed of it. */
 function closeItem(draft: Draft, state: ResponsesState, place: unknown, item: JsonRecord): void {
-  const open = itemAt(state, place)
+  if (state.closed.has(item.id)) return
+  const open = itemAt(draft, state, place)
   state.open.delete(place)
   state.closed.add(place).add(item.id ?? place)
   const close = rowOf(CLOSERS, item.type) ?? keepItem
@@ -153,10 +159,7 @@ const CLOSERS: Readonly<Record<string, Closer>> = {
     }
   },
   reasoning(draft, item, { blocks: [block = emptyBlock('reasoning')] }) {
-    const textOf = (parts: unknown) =>
-      list(parts)
-        .map((part) => string(record(part).text))
-        .join(SEAM)
+    const textOf = (parts: unknown) => list(parts).map(textIn).join('\n\n')
     settle(draft, item, block, textOf(item.summary) || textOf(item.content))
     // Thinking that is proven, but not shown.
     if (block.text === '' && item.encrypted_content)
@@ -172,12 +175,15 @@ const CLOSERS: Readonly<Record<string, Closer>> = {
   },
 }
 
+const textIn = (part: unknown): string => string(record(part).text)
+
 const keepItem = (draft: Draft, raw: JsonRecord): void =>
   addBlock(draft, { type: 'other', provider: draft.provider, raw })
 
 /** The whole text of a block. Where something else was streamed, only the final message can tell. */
 function settle(draft: Draft, item: JsonRecord, block: GrowingBlock, text: string): void {
   block.signature = proofOf(item)
+  keep(draft, block.signature.length)
   if (text.startsWith(block.text)) growBlock(draft, block, text.slice(block.text.length))
   else if (text !== '') block.text = text
 }
@@ -210,14 +216,15 @@ function readResponse(
   const end = rowOf(ENDS, event) ?? rowOf(ENDS, status)
   // Where the output is empty in the end, as from some proxies, what was streamed is the answer.
   for (const [place, item] of end ? list(output).entries() : [])
-    if (!state.closed.has(place) && !state.closed.has(record(item).id))
-      closeItem(draft, state, place, record(item))
+    if (!state.closed.has(place)) closeItem(draft, state, place, record(item))
   if (end === ENDS.failed && !error && state.failure) return state.failure
   // The receipt of an answer that is written in the background.
   if (!end && event === '')
     return { reason: 'error', error: { code: 'protocol', message: `there is no answer yet: ${status}` } }
   return end?.(record(error), string(record(details).reason))
 }
+
+const failed = (why: JsonRecord): Ending => ({ reason: 'error', error: failureFrom(why, { status: 200 }) })
 
 /** How an answer ends, by its status. Any other status is no end. */
 const ENDS: Readonly<Record<string, (error: JsonRecord, reason: string) => Ending>> = {
@@ -226,14 +233,9 @@ const ENDS: Readonly<Record<string, (error: JsonRecord, reason: string) => Endin
     /filter/.test(reason)
       ? { reason: 'error', error: { code: 'refusal', message: `the model stopped: ${reason}` } }
       : { reason: 'length' },
-  failed: (error) => failed(error),
+  failed,
   cancelled: () => ({ reason: 'aborted', error: { code: 'aborted', message: 'the answer was cancelled' } }),
 }
-
-const failed = (error: JsonRecord): Ending => ({
-  reason: 'error',
-  error: failureFrom(error, { status: 200 }),
-})
 
 function readUsage(draft: Draft, found: JsonRecord): void {
   const input = record(found.input_tokens_details)
