@@ -3,12 +3,13 @@ import { createCell } from '../lib/cell.ts'
 import { platformEnv } from '../lib/env.ts'
 import { errorData, errorFrom, TidemarkError } from '../lib/errors.ts'
 import { Id, type Session } from '../message/schema.ts'
+import { update } from './core.ts'
 import { type Lobby, noteUse, problem, showSessions, storageFailed, storageWorks } from './lobby.ts'
 import { adopt, closedError, load, openRoom, readAgain } from './open.ts'
 import { createPersist } from './persist.ts'
 import { appendEvents, branchTo, fieldsOf, type Room } from './room.ts'
 import type { RuntimeHost } from './runtime-port.ts'
-import { createTabs } from './tabs.ts'
+import { createTabs, type TabMessage } from './tabs.ts'
 import type { Chat, ChatOptions, Health } from './types.ts'
 import { isOffline, watchPage } from './wake.ts'
 
@@ -97,7 +98,6 @@ async function mirror(lobby: Lobby, sessionId: string): Promise<void> {
   }
   const { session } = await lobby.storage.window(sessionId, { limit: 1 })
   if (session) showSessions(lobby, [session.session])
-  else showSessions(lobby, [], [sessionId])
 }
 
 /** Another tab stored something: read it, and once more if it did so again meanwhile. */
@@ -113,6 +113,15 @@ async function refresh(lobby: Lobby, sessionId: string): Promise<void> {
     }
   } while (refreshing.get(sessionId) && !lobby.closed)
   refreshing.delete(sessionId)
+}
+
+function hear(lobby: Lobby, { type, sessionId }: TabMessage): void {
+  if (type === 'stored') return void refresh(lobby, sessionId)
+  const room = lobby.rooms.get(sessionId)
+  if (room) update(room.core, (state) => (state.deleted ? state : { ...state, deleted: true }), 'stored')
+  showSessions(lobby, [], [sessionId])
+  // What is to be said to the server about it stands in the outbox.
+  if (room) void refresh(lobby, sessionId)
 }
 
 async function shut(lobby: Lobby): Promise<void> {
@@ -157,10 +166,7 @@ function newLobby(options: ChatOptions): Lobby {
     refreshing: new Map(),
     closed: false,
     askedToPersist: false,
-    tabs: createTabs(
-      storage.name && `${account}/${storage.name}`,
-      ({ sessionId }) => void refresh(lobby, sessionId),
-    ),
+    tabs: createTabs(storage.name && `${account}/${storage.name}`, (message) => hear(lobby, message)),
     persist: createPersist({
       storage,
       env,
@@ -168,7 +174,8 @@ function newLobby(options: ChatOptions): Lobby {
       fieldsOf: (core) => fieldsOf(roomOf(lobby, core.id)),
       isRead: (core) => load(lobby, roomOf(lobby, core.id)),
       onHealth: (error) => (error ? storageFailed(lobby, errorFrom(error)) : storageWorks(lobby)),
-      onStored: (sessionId) => lobby.tabs.post({ type: 'stored', sessionId }),
+      onStored: ({ id: sessionId, state }) =>
+        lobby.tabs.post({ type: state.deleted ? 'deleted' : 'stored', sessionId }),
     }),
   }
   return lobby

@@ -20,7 +20,7 @@ export interface PersistDeps {
   /** Called after each write, with what was wrong. */
   onHealth(error: ErrorData | undefined): void
   /** Called after a batch is stored. */
-  onStored(sessionId: string): void
+  onStored(core: Core): void
 }
 
 /** Writes what sessions change, in order, one transaction at a time per session. */
@@ -91,7 +91,7 @@ async function write(core: Core, writer: Writer, deps: PersistDeps): Promise<Wri
     putBack(writer.unsaved, unsaved)
     return { type: 'failed', error: errorData(thrown, 'storage') }
   }
-  deps.onStored(core.id)
+  deps.onStored(core)
   return { type: 'stored' }
 }
 

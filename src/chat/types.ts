@@ -51,7 +51,8 @@ export interface Sent {
   saved: 'disk' | 'memory'
   /**
    * The assistant message that ended the run: `completed`, `failed` or `interrupted`.
-   * Rejects with `TidemarkError` where the message was refused, or the chat closed before the answer came.
+   * Rejects with `TidemarkError` where the message was refused; with `aborted` where it was discarded, or stopped before
+   * anything was said, or the chat closed before the answer came; with `not-found` where the session was deleted.
    */
   answer: Promise<Message>
 }
@@ -62,6 +63,7 @@ export interface MessageStore extends Store<Message | undefined> {
   onAppend(listener: (piece: { index: number; offset: number; text: string }) => void): () => void
 }
 
+/** After `close()` every call rejects with `aborted`; in a deleted session all but `stop` and `delete` do with `not-found`. */
 export interface ChatSession extends Store<SessionSnapshot> {
   readonly id: string
   /** One message's store; the same object for the same id. */
@@ -79,10 +81,11 @@ export interface ChatSession extends Store<SessionSnapshot> {
   /** Ids of the siblings of a message, itself included, oldest first. */
   branches(messageId: string): readonly string[]
   selectBranch(messageId: string): Promise<void>
-  /** Gives up a refused message: it leaves the outbox and the list. */
+  /** Gives up a message that is refused or waits: it leaves the outbox and the list. Throws `conflict` once it is answered. */
   discard(messageId: string): Promise<void>
+  /** Reads older messages, where there are any. Throws what the server's answer throws. */
   loadOlder(): Promise<void>
-  /** Asks the server for what is missing, now. */
+  /** Asks the server for what is missing, now; resolves when it is there. */
   resync(): Promise<void>
   rename(title: string): Promise<void>
   delete(): Promise<void>
@@ -104,7 +107,10 @@ export interface Chat {
   /** Known sessions, newest first. */
   readonly sessions: Store<readonly Session[]>
   readonly health: Store<Health>
-  /** The session of that id, opened at its first use, created at its first send; the same object for the same id. @default a new id */
+  /**
+   * The session of that id, opened at its first use, created at its first send; the same object for the same id.
+   * Throws `invalid-request` for a malformed id, `aborted` for a new one after `close()`. @default a new id
+   */
   session(id?: string): ChatSession
   /** Ends connections, flushes what is not yet written, closes the storage. Runs on a server go on. */
   close(): Promise<void>

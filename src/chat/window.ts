@@ -99,7 +99,7 @@ function takeOutbox({ core }: Room, stored: readonly OutboxRow[], unsaved: Reado
 
 /** The session's own row: a tab that does not lead mirrors it, since the leading tab wrote it. */
 function withSession(room: Room, state: SessionState, { session: stored }: MessageWindow): SessionState {
-  if (!stored) return room.stored && !state.deleted ? { ...state, deleted: true } : state
+  if (!stored) return state
   const cursor = (stored.eventId && parseEventId(stored.eventId)) || null
   const ahead = (cursor?.n ?? 0) > (state.cursor?.n ?? 0)
   const { headId: storedHead } = stored.session
