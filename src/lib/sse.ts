@@ -31,6 +31,9 @@ export interface SseParser {
   end(options?: { flush?: boolean }): void
 }
 
+const STREAM: TextDecodeOptions = { stream: true }
+const CR = 13
+
 /**
  * Bytes to frames.
  * @see https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
@@ -60,11 +63,11 @@ export function createSseParser(options: SseParserOptions): SseParser {
     if (overflown || text === '') return
     const rest = afterCr && text.startsWith('\n') ? text.slice(1) : text
     // A CR at the end of a piece ends its line now; the parser would wait for the LF that may follow.
-    afterCr = text.endsWith('\r')
+    afterCr = text.charCodeAt(text.length - 1) === CR
     parser.feed(afterCr ? `${rest}\n` : rest)
   }
   return {
-    feed: (bytes) => feed(typeof bytes === 'string' ? bytes : decoder.decode(bytes, { stream: true })),
+    feed: (bytes) => feed(typeof bytes === 'string' ? bytes : decoder.decode(bytes, STREAM)),
     end({ flush = false } = {}) {
       feed(decoder.decode())
       if (flush) feed('\n\n')
