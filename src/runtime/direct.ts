@@ -3,6 +3,7 @@ import type { OutboxRequest } from '../chat/ports.ts'
 import type { Accepted, DispatchContext, Runtime, RuntimeHost } from '../chat/runtime-port.ts'
 import { errorFrom, TidemarkError } from '../lib/errors.ts'
 import type { Message } from '../message/schema.ts'
+import type { WhenBusy } from '../protocol/commands.ts'
 import type { ChatEvent } from '../protocol/events.ts'
 import { type RunLog, runTurn } from '../turn/run-turn.ts'
 import type { Tool } from '../turn/tool.ts'
@@ -20,11 +21,15 @@ export interface DirectOptions {
 interface Question {
   messageId: string
   runId: string
+  whenBusy?: WhenBusy | undefined
 }
 
 /** What a request asks to be answered, or undefined where it asks for nothing. */
 function questionOf(request: OutboxRequest): Question | undefined {
-  if (request.type === 'send') return { messageId: request.body.id, runId: request.body.runId }
+  if (request.type === 'send') {
+    const { id, runId, whenBusy } = request.body
+    return { messageId: id, runId, whenBusy }
+  }
   if (request.type !== 'command') return undefined
   const { body } = request
   if (body.type === 'regenerate') return { messageId: body.messageId, runId: body.runId }
@@ -74,6 +79,18 @@ interface Running {
 interface Runs {
   readonly running: Map<string, Running>
   readonly cancelled: Set<string>
+}
+
+/** What a question does to the run in flight. Throws where it does not want to be asked during one. */
+function makeWay({ running }: Runs, sessionId: string, { whenBusy, runId }: Question): void {
+  const busy = [...running].find(([id, run]) => run.sessionId === sessionId && id !== runId)?.[1]
+  if (whenBusy === 'steer')
+    throw new TidemarkError(
+      'invalid-request',
+      'whenBusy: steer is not supported; expected queue, interrupt or refuse',
+    )
+  if (busy && whenBusy === 'refuse') throw new TidemarkError('conflict', 'a run is in flight')
+  if (busy && whenBusy === 'interrupt') busy.abort.abort()
 }
 
 /** Runs of a session come one after another. Throws `aborted` for who does not want to wait any longer. */
@@ -141,6 +158,7 @@ async function answer(
   question: Question,
 ) {
   const { messageId, runId } = question
+  makeWay(runs, sessionId, question)
   await turn(runs, sessionId, signal)
   const earlier = host.answers(sessionId, runId)
   // Sent before, and answered or being answered: the row only had not left the outbox yet.

@@ -158,7 +158,7 @@ describe('numbers of a client that owns its truth', () => {
     expect(reduceAll(from, envelopes)).toMatchObject({
       cursor: { n: 13 },
       rev: 13,
-      nextSeq: 6,
+      nextSeq: 7,
       missing: null,
     })
   })

@@ -130,6 +130,29 @@ describe('send', () => {
     ])
   })
 
+  test('during a run may end it, or be refused, if it asks for that', async () => {
+    const { session, world, chat, storage } = directChat({
+      steps: [['half', { stall: true }], 'second', 'third'],
+    })
+    const one = await session.send('one')
+    await world.until(() => shown(session.get().messages).includes('half'))
+    const refused = await session.send('not now', { whenBusy: 'refuse' })
+    expect(await ending(refused.answer)).toBe('conflict')
+    expect(session.message(refused.id).get()).toMatchObject({ status: 'failed', error: { code: 'conflict' } })
+    await session.discard(refused.id)
+    const steered = await session.send('this way', { whenBusy: 'steer' })
+    expect(await ending(steered.answer)).toBe('invalid-request')
+    await session.discard(steered.id)
+    const two = await session.send('two', { whenBusy: 'interrupt' })
+    expect(await one.answer).toMatchObject({ status: 'interrupted' })
+    expect(shown([await two.answer])).toEqual(['second'])
+    const three = await session.send('three', { whenBusy: 'refuse' })
+    expect(shown([await three.answer])).toEqual(['third'])
+    expect(shown(session.get().messages)).toEqual(['one', 'half', 'two', 'second', 'three', 'third'])
+    await idle()
+    await expectStored(chat, session, storage)
+  })
+
   const bad: [name: string, input: Parameters<typeof send>[0], options?: object][] = [
     ['nothing', ''],
     ['blanks', '  \n'],
