@@ -39,6 +39,7 @@ export function happen(steps: readonly Step[]): History {
   const server: Server = {
     rows: new Map(),
     graves: new Map(),
+    parents: new Map(),
     runs: new Set(),
     session,
     rev: 1,

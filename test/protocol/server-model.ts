@@ -5,6 +5,8 @@ import type { ChatEvent } from '../../src/protocol/events.ts'
 export interface Server {
   rows: Map<string, Message>
   graves: Map<string, number>
+  /** Of the deleted ones, too. */
+  parents: Map<string, string | null>
   runs: Set<string>
   session: Session
   rev: number
@@ -56,6 +58,7 @@ function create(server: Server, fields: Partial<Message>): Message {
   const common = { id: `m${++server.ids}`, sessionId: SESSION, createdAt: T, updatedAt: T, v: 1 }
   const message = { ...common, seq: ++server.seq, rev: ++server.rev, ...fields } as Message
   server.rows.set(message.id, message)
+  server.parents.set(message.id, message.parentId)
   server.events.push({ type: 'message.created', message })
   if (message.parentId === server.session.headId) setHead(server, message.id)
   return message
@@ -122,6 +125,12 @@ const finished = (block: AssistantBlock): AssistantBlock =>
   block.type === 'toolCall' ? { ...block, arguments: { raw: block.rawArguments } } : block
 
 const error = { code: 'server', message: 'it broke' } as const
+
+/** The nearest message before this one that still lives, else the newest one. */
+function livingBefore({ rows, parents }: Server, row: Message): string | null {
+  for (let id = row.parentId; id !== null; id = parents.get(id) ?? null) if (rows.has(id)) return id
+  return [...rows.keys()].at(-1) ?? null
+}
 
 type Act = (server: Server, step: Step, pick: <M extends Message>(rows: M[]) => M | undefined) => void
 
@@ -202,12 +211,13 @@ export const ACTS: { readonly [K in Kind]: Act } = {
   },
   remove(server, _, pick) {
     const row = pick([...server.rows.values()])
-    if (!row) return
+    // A session that has begun always has a head to show.
+    if (!row || server.rows.size === 1) return
     const rev = ++server.rev
     server.rows.delete(row.id)
     server.graves.set(row.id, rev)
     server.events.push({ type: 'message.deleted', id: row.id, rev })
-    if (server.session.headId === row.id) setHead(server, row.parentId)
+    if (server.session.headId === row.id) setHead(server, livingBefore(server, row))
   },
   title(server, { text }) {
     server.session = { ...server.session, title: text, rev: ++server.rev }
