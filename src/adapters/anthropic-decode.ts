@@ -1,11 +1,10 @@
-import type { TextBlock, ThinkingBlock } from '../message/schema.ts'
-import { isRecord } from '../protocol/lenient.ts'
 import {
   addBlock,
   addSource,
   beginAgain,
   type Draft,
   type Ending,
+  type GrowingBlock,
   growBlock,
   keep,
   type OpenCall,
@@ -18,13 +17,16 @@ import type { Dialect } from './hear.ts'
 import { count, type JsonRecord, list, record, string } from './json.ts'
 import { usageOf } from './usage.ts'
 
-/** A content block that is still being written. */
-type OpenBlock =
-  | { kind: 'text'; block: TextBlock; citations: unknown[] }
-  | { kind: 'thinking'; block: ThinkingBlock; proof: string }
-  | { kind: 'call'; call: OpenCall; input: unknown }
-  /** One that we do not know, as it came so far. */
-  | { kind: 'other'; raw: Record<string, unknown> }
+/** A content block that is still being written: one that grows, a call, or one that we do not know. */
+interface OpenBlock {
+  readonly block?: GrowingBlock
+  readonly call?: OpenCall
+  /** What else it is made of, as far as it came. */
+  readonly raw: Map<string, unknown>
+  readonly citations: unknown[]
+  /** A call's arguments, where they came at its beginning. */
+  readonly input: unknown
+}
 
 /** What is remembered of an answer between its events. */
 export interface MessagesState {
@@ -56,8 +58,10 @@ function readEvent(draft: Draft, state: MessagesState, value: unknown, whole: bo
   }
   if (type === 'message_start') readMessage(draft, state, record(event.message))
   else if (type === 'content_block_start') beginBlock(draft, state, index, record(event.content_block))
-  else if (type === 'content_block_delta') writeBlock(draft, state.open.get(index), record(event.delta))
-  else if (type === 'content_block_stop') endBlock(draft, state, index)
+  else if (type === 'content_block_delta') {
+    const block = state.open.get(index)
+    if (block) writeBlock(draft, block, record(event.delta))
+  } else if (type === 'content_block_stop') endBlock(draft, state, index)
   else if (type === 'message_delta') readState(draft, state, record(event.delta), event.usage)
   else if (type === 'message_stop') {
     for (const unended of state.open.keys()) endBlock(draft, state, unended)
@@ -82,76 +86,61 @@ function readMessage(draft: Draft, state: MessagesState, message: JsonRecord): v
   readState(draft, state, message, message.usage)
 }
 
-function beginBlock(draft: Draft, { open }: MessagesState, index: unknown, raw: JsonRecord): void {
+function beginBlock(draft: Draft, { open }: MessagesState, index: unknown, piece: JsonRecord): void {
   // What was written before is whole.
   draft.lastCall = undefined
-  const began = openBlock(draft, raw)
+  const { type, input } = piece
+  const began = { raw: new Map([['type', type]]), citations: [], input, ...openBlock(draft, piece) }
   open.set(index, began)
-  if (began.kind !== 'other') writeBlock(draft, began, raw)
+  writeBlock(draft, began, piece)
 }
 
-function openBlock(draft: Draft, raw: JsonRecord): OpenBlock {
-  const { type, id, name, input, ...more } = raw
-  if (type === 'text') return { kind: type, block: { type, text: '' }, citations: [] }
-  if (type === 'thinking') return { kind: type, block: { type, text: '' }, proof: '' }
-  if (type === 'redacted_thinking')
-    return {
-      kind: 'thinking',
-      block: { type: 'thinking', text: '', redacted: true },
-      proof: string(raw.data),
-    }
+function openBlock(draft: Draft, piece: JsonRecord): Pick<OpenBlock, 'block' | 'call'> {
+  const { type, id, name, input: _, ...more } = piece
+  if (type === 'text' || type === 'thinking') return { block: { type, text: '' } }
+  if (type === 'redacted_thinking') return { block: { type: 'thinking', text: '', redacted: true } }
   const server = type === 'server_tool_use' || type === 'mcp_tool_use'
-  if (!server && type !== 'tool_use') return { kind: 'other', raw: { ...raw } }
+  if (!server && type !== 'tool_use') return {}
   // What has no field of its own goes back as it came.
   const rest = server ? { type, ...more } : more
-  const call = openCall(draft, string(id), string(name), {
-    ...(server && { server }),
-    ...(Object.keys(rest).length > 0 && { signature: JSON.stringify(rest) }),
-  })
-  return { kind: 'call', call, input }
+  const signature = Object.keys(rest).length > 0 && { signature: JSON.stringify(rest) }
+  return { call: openCall(draft, string(id), string(name), { ...(server && { server }), ...signature }) }
 }
 
 /** A piece of a block; what a block begins with is spelt like its pieces. */
-function writeBlock(draft: Draft, open: OpenBlock | undefined, piece: JsonRecord): void {
-  if (open?.kind === 'text') {
-    growBlock(draft, open.block, string(piece.text))
-    for (const item of [...list(piece.citations), piece.citation]) {
-      if (!isRecord(item)) continue
-      keep(draft, JSON.stringify(item).length)
-      open.citations.push(item)
-      addSource(draft, string(item.url), string(item.title))
-    }
-  } else if (open?.kind === 'thinking') {
-    growBlock(draft, open.block, string(piece.thinking))
-    open.proof = string(piece.signature) || open.proof
-    keep(draft, string(piece.signature).length)
-  } else if (open?.kind === 'call') {
-    writeCall(draft, open.call, string(piece.partial_json))
-  } else if (open) {
-    // Such as a summary: texts grow, anything else is set.
-    keep(draft, JSON.stringify(piece).length)
-    for (const [key, value] of Object.entries(piece))
-      if (key !== 'type') open.raw[key] = typeof value === 'string' ? string(open.raw[key]) + value : value
+function writeBlock(draft: Draft, { raw, block, call, citations }: OpenBlock, piece: JsonRecord): void {
+  if (call) {
+    writeCall(draft, call, string(piece.partial_json))
+    return
+  }
+  if (block) growBlock(draft, block, string(piece[block.type]))
+  for (const [key, value] of Object.entries(piece)) {
+    if (key === 'type' || key === block?.type) continue
+    keep(draft, JSON.stringify(value).length)
+    if (key === 'citation') citations.push(value)
+    else if (key === 'citations') citations.push(...list(value))
+    // Such as proofs and summaries: texts grow, anything else is set.
+    else raw.set(key, typeof value === 'string' ? string(raw.get(key)) + value : value)
   }
 }
 
 function endBlock(draft: Draft, { open }: MessagesState, index: unknown): void {
   const ended = open.get(index)
+  if (!ended) return
   open.delete(index)
-  if (ended?.kind === 'text') {
-    if (ended.citations.length > 0) ended.block.signature = JSON.stringify({ citations: ended.citations })
-  } else if (ended?.kind === 'thinking') {
-    const { block, proof } = ended
-    if (proof !== '') block.signature = proof
-    // Thinking that is not shown: its proof has to go back all the same.
-    if (block.text === '' && proof !== '') addBlock(draft, block)
-  } else if (ended?.kind === 'call') {
-    const { call, input } = ended
+  const { raw, block, call, citations, input } = ended
+  if (call) {
     if (call.raw === '' && Object.keys(record(input)).length > 0)
       writeCall(draft, call, JSON.stringify(input))
-  } else if (ended) {
-    addBlock(draft, { type: 'other', provider: draft.provider, raw: ended.raw })
-  }
+  } else if (block) {
+    for (const citation of citations.map(record))
+      addSource(draft, string(citation.url), string(citation.title))
+    const proof = string(raw.get('signature')) || string(raw.get('data'))
+    if (proof !== '') block.signature = proof
+    else if (citations.length > 0) block.signature = JSON.stringify({ citations })
+    // Thinking that is not shown: its proof has to go back all the same.
+    if (proof !== '' && block.text === '') addBlock(draft, block)
+  } else addBlock(draft, { type: 'other', provider: draft.provider, raw: Object.fromEntries(raw) })
 }
 
 /** How far the message is: its reason to stop, and its counts, of which the newest hold. */
@@ -174,7 +163,6 @@ const COUNTS = ['input_tokens', 'cache_read_input_tokens', 'cache_creation_input
 function endingOf({ stop, details }: MessagesState): Ending {
   if (/^max_tokens|context_window/.test(stop)) return { reason: 'length' }
   if (!/refusal|sensitive/.test(stop)) return { reason: 'stop' }
-  const words = ['the model stopped', stop, string(details.category), string(details.explanation)]
-  const message = words.filter((word) => word !== '').join(': ')
+  const message = string(details.explanation) || `the model stopped: ${stop}`
   return { reason: 'error', error: { code: 'refusal', message } }
 }

@@ -148,6 +148,18 @@ describe('blocks', () => {
     ])
   })
 
+  test('names of the prototype are names like others', async () => {
+    const odd = JSON.parse('{"type":"odd","__proto__":{"admin":true},"constructor":"a"}')
+    const { message } = await hear(
+      stream(start(), block(odd), delta({ ...odd }), ended(), stopped('end_turn'), end),
+    )
+    const [first] = message.content
+    const kept: unknown = first?.type === 'other' ? first.raw : undefined
+    expect(Object.keys(Object(kept))).toEqual(['type', '__proto__', 'constructor'])
+    expect(Object.getPrototypeOf(kept)).toBe(Object.prototype)
+    expect(Reflect.get({}, 'admin')).toBeUndefined()
+  })
+
   test('a block that is never ended is ended with the message', async () => {
     const { message } = await hear(stream(start(), block({ type: 'fallback' }), stopped('end_turn'), end))
     expect(message.content).toEqual([{ type: 'other', provider: 'anthropic', raw: { type: 'fallback' } }])

@@ -48,8 +48,10 @@ describe('the end of an answer', () => {
         end,
       ),
     )
-    expect(error).toMatchObject({ code: 'refusal', message: 'the model stopped: refusal: cyber: Not this.' })
+    expect(error).toMatchObject({ code: 'refusal', message: 'Not this.' })
     expect(textIn(message)).toBe('Well')
+    const silent = await hear(stream(start(), stopped('sensitive'), end))
+    expect(silent.error).toMatchObject({ code: 'refusal', message: 'the model stopped: sensitive' })
   })
 
   test('a whole answer ends as a stream does', async () => {
