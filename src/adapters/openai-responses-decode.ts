@@ -140,8 +140,7 @@ function closeItem(draft: Draft, state: ResponsesState, place: unknown, item: Js
   const open = itemAt(draft, state, place)
   state.open.delete(place)
   state.closed.add(place).add(item.id ?? place)
-  const close = rowOf(CLOSERS, item.type) ?? keepItem
-  close(draft, item, open)
+  ;(rowOf(CLOSERS, item.type) ?? keepItem)(draft, item, open)
 }
 
 type Closer = (draft: Draft, item: JsonRecord, open: OpenItem) => void

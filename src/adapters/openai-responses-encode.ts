@@ -1,7 +1,7 @@
 import { wellFormed } from '../lib/text.ts'
 import type { AssistantBlock, Message, UserBlock } from '../message/schema.ts'
 import type { CallIdRule } from './call-ids.ts'
-import type { CallOptions, EncodedRequest, ModelContext } from './contract.ts'
+import type { CallOptions, EncodedRequest, ModelContext, OutputFormat } from './contract.ts'
 import { type JsonRecord, parseJson, record, string } from './json.ts'
 import type { ResponsesQuirks } from './openai-responses-quirks.ts'
 import {
@@ -33,7 +33,10 @@ const CALL_ID: CallIdRule = { own: /^.{0,63}[^_]$/s, foreign: /^[\w-]{0,63}[^\W_
 /** "Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16" */
 const FEWEST_TOKENS = 16
 
-/** A model call as the body of a Responses request. Throws `invalid-request` for a tool choice that names no tool. */
+/**
+ * A model call as the body of a Responses request. Throws `invalid-request` for a tool choice that names no tool.
+ * What should stop the model cannot be said here.
+ */
 export function encodeResponses(
   context: ModelContext,
   options: CallOptions & { model: string; stream?: boolean },
@@ -56,24 +59,27 @@ export function encodeResponses(
     include: proof ? ['reasoning.encrypted_content'] : undefined,
     // An empty list is refused, and so is a choice among nothing.
     ...(tools.length > 0 && {
-      tools: tools.map((tool) => ({
-        type: 'function',
-        ...tool,
-        strict: strict ? (tool.strict ?? false) : undefined,
-      })),
+      tools: tools.map(({ name, description, parameters, strict: isStrict = false }) => {
+        return { type: 'function', name, description, parameters, strict: strict ? isStrict : undefined }
+      }),
       tool_choice: typeof choice === 'object' ? { type: 'function', ...choice } : choice,
     }),
-    max_output_tokens: most && Math.max(most, FEWEST_TOKENS),
+    max_output_tokens: most === undefined ? undefined : Math.max(most, FEWEST_TOKENS),
     ...(sampling && { temperature: options.temperature, top_p: options.topP }),
     reasoning: thinks && (effort || summary) ? { effort, summary } : undefined,
-    text: output && {
-      format: { type: 'json_schema', name: 'output', strict: false, ...output },
-    },
+    text: output && { format: formatOf(output) },
     // Spread copies own fields alone, and `__proto__` as a field like any other.
     ...extra,
   }
   return { path: '/responses', headers: { 'content-type': 'application/json' }, body }
 }
+
+const formatOf = ({ name = 'output', schema, strict = false }: OutputFormat): Json => ({
+  type: 'json_schema',
+  name,
+  schema,
+  strict,
+})
 
 /** The request for a stored answer, from its beginning or from what comes after an event. */
 export const encodeResume = (id: string, after?: number): EncodedRequest => ({
@@ -121,19 +127,22 @@ const undated = (model = ''): string => model.replace(/-\d{4}-\d\d-\d\d$/, '')
 function partOf(block: UserBlock): Json {
   if (block.type === 'text') return { type: 'input_text', text: block.text }
   const { type, mimeType, data, name = 'file' } = block
-  const url = data === undefined ? block.url : `data:${mimeType};base64,${data}`
-  if (type === 'image' && url) return { type: 'input_image', image_url: url }
-  if (!url || /^(audio|video)/.test(mimeType)) return partOf(notShown(block))
-  return { type: 'input_file', ...(data ? { filename: name, file_data: url } : { file_url: url }) }
+  const url = data === undefined ? string(block.url) : `data:${mimeType};base64,${data}`
+  const isTaken = /^(https?|data):/.test(url) && !/^(audio|video)/.test(mimeType)
+  if (!isTaken) return partOf(notShown(block))
+  if (type === 'image') return { type: 'input_image', image_url: url }
+  return {
+    type: 'input_file',
+    ...(data === undefined ? { file_url: url } : { filename: name, file_data: url }),
+  }
 }
 
 /** An answer, the results of its calls, and the pictures that have no place in either. */
 function answerOf({ content, results }: ReplayAnswer, quirks: ResponsesQuirks): Json[] {
   const { resultImages = true, plainThinking = false } = quirks
   const items = (!plainThinking && exactItems(content)) || plainItems(content, plainThinking)
-  const images = [content, ...(resultImages ? [] : results.map((result) => result.content))]
-    .flat()
-    .filter((block) => block.type === 'image')
+  const blocks = [content, ...(resultImages ? [] : results.map((result) => result.content))].flat()
+  const images = blocks.filter((block) => block.type === 'image')
   const shown = [partOf({ type: 'text', text: 'The images from above:' }), ...images.map(partOf)]
   const outputs = results.map((result) => outputOf(result, resultImages))
   return [...items, ...outputs, ...(images.length > 0 ? [{ role: 'user', content: shown }] : [])]
@@ -160,9 +169,12 @@ function exactItems(content: readonly AssistantBlock[]): Json[] | undefined {
       last.content = [last.content, item.content].flat()
     else items.push(item)
   }
-  const isTied = content.some(({ type }) => type === 'thinking') && items.at(-1)?.type !== 'reasoning'
-  return isTied ? items : undefined
+  const named = items.filter(({ id }) => id !== undefined).length
+  const isWhole = items.at(-1)?.type !== 'reasoning' && (named === 0 || named === items.length)
+  return isWhole && content.some(isThinking) ? items : undefined
 }
+
+const isThinking = ({ type }: AssistantBlock): boolean => type === 'thinking'
 
 function exactItem(block: AssistantBlock, proof: JsonRecord): Json | undefined {
   if (block.type === 'toolCall') return callItem(block, proof)
@@ -181,18 +193,24 @@ function exactItem(block: AssistantBlock, proof: JsonRecord): Json | undefined {
 function plainItems(content: readonly AssistantBlock[], plainThinking: boolean): Json[] {
   const said: Json[] = []
   const called: Json[] = []
+  const isTied = content.some(isThinking)
   for (const block of content) {
     const { id, phase, namespace } = proofOf(block)
     const last = said.at(-1)
-    if (block.type === 'text' && last?.role === 'assistant' && last.phase === phase)
-      last.content = string(last.content) + block.text
+    const call = callItem(block, { namespace })
+    const raw = isTied ? undefined : rawItem(block, content)
+    if (call) called.push(call)
+    else if (raw) said.push(raw)
+    else if (block.type === 'text' && typeof last?.content === 'string' && last.phase === phase)
+      last.content += block.text
     else if (block.type === 'text') said.push({ role: 'assistant', phase, content: block.text })
-    else if (block.type === 'thinking' && plainThinking && block.text !== '') {
-      const thought = [{ type: 'reasoning_text', text: block.text }]
-      said.push({ type: 'reasoning', id: id ?? `rs_${said.length}`, summary: [], content: thought })
-    } else if (block.type === 'toolCall') called.push(...[callItem(block, { namespace }) ?? []].flat())
-    else if (!content.some(({ type }) => type === 'thinking'))
-      said.push(...[rawItem(block, content) ?? []].flat())
+    else if (block.type === 'thinking' && plainThinking && block.text !== '')
+      said.push({
+        type: 'reasoning',
+        id,
+        summary: [],
+        content: [{ type: 'reasoning_text', text: block.text }],
+      })
   }
   return [...said, ...called]
 }
@@ -200,7 +218,8 @@ function plainItems(content: readonly AssistantBlock[], plainThinking: boolean):
 /** A call that is ours to make. A custom tool takes a text, and no JSON. */
 function callItem(block: AssistantBlock, proof: JsonRecord): Json | undefined {
   if (block.type !== 'toolCall' || block.server) return undefined
-  const { id: call_id, name } = block
+  const { id: call_id } = block
+  const name = block.name.replace(/[^\w-]/g, '_') || '_'
   if (proofOf(block).type === CUSTOM)
     return { ...proof, type: CUSTOM, call_id, name, input: string(block.arguments) }
   return { ...proof, type: 'function_call', call_id, name, arguments: argumentsText(block) }
@@ -217,7 +236,7 @@ function rawItem(block: AssistantBlock, content: readonly AssistantBlock[]): Jso
     return id === raw.call_id && string(type).endsWith('_output')
   }
   const isOpen = /_call$/.test(string(raw.type)) && raw.call_id && !content.some(isAnswer)
-  return raw.type && !isOpen ? raw : undefined
+  return raw.type && !isOpen ? { ...raw } : undefined
 }
 
 function outputOf({ call, content }: ReplayResult, withImages: boolean): Json {
