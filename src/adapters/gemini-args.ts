@@ -2,64 +2,57 @@ import { type JsonRecord, string } from './json.ts'
 
 /** Writes a call's arguments as JSON text, from leaves that are named by their paths. */
 export interface ArgumentsPen {
-  /** Where the last leaf stands: keys and places in lists. */
-  path: readonly (string | number)[]
+  /** Where the last leaf stands: keys as JSON has them, `"name":`, and places in lists. */
+  path: readonly string[]
   /** Whether that leaf is a string that goes on. */
   inString: boolean
 }
 
+/** `.items`, `[0]`, `['name']` */
+const SEGMENT = /\[(\d+)\]|\[(['"])(.*?)\2\]|([^$.[\]]+)/g
+
 /** Names that would reach into every object, where somebody merges arguments carelessly. */
-const UNSAFE = /^(__proto__|constructor|prototype)$/
+const UNSAFE = /"(__proto__|constructor|prototype)":/
 
-const SEGMENT = /\.([^.[\]]+)|\[(\d+)\]|\[(['"])(.*?)\3\]/g
+const isKey = (segment: string): boolean => segment.startsWith('"')
 
-/** `$.items[0]['name']` as keys and places. */
-const pathOf = (jsonPath: string): (string | number)[] =>
-  [...jsonPath.matchAll(SEGMENT)].map(([, key, place, , quoted]) =>
-    place === undefined ? (key ?? quoted ?? '') : Number(place),
-  )
-
-const isKey = (segment: string | number | undefined): segment is string => typeof segment === 'string'
-
-/** From the innermost to the outermost, what closes the objects and lists below a depth. */
-const closers = (path: ArgumentsPen['path'], depth: number): string =>
+/** What closes objects and lists, from the innermost to the outermost. */
+const closing = (path: readonly string[]): string =>
   path
-    .slice(depth)
     .map((segment) => (isKey(segment) ? '}' : ']'))
     .reverse()
     .join('')
 
 /**
  * The text that a piece of a leaf adds: `{ jsonPath, stringValue | numberValue | boolValue | nullValue, willContinue }`.
- * Leaves come in the order in which they stand in the arguments.
+ * Leaves come in the order in which they stand in the arguments; of any other, the text is not valid JSON.
  */
 export function writeLeaf(pen: ArgumentsPen, leaf: JsonRecord): string {
-  const path = pathOf(string(leaf.jsonPath))
-  if (path.length === 0 || path.some((segment) => isKey(segment) && UNSAFE.test(segment))) return ''
-  const goesOn = pen.inString && path.join('\n') === pen.path.join('\n')
-  const before = goesOn ? '' : moveTo(pen, path)
-  const { stringValue, numberValue, boolValue } = leaf
-  if (typeof stringValue !== 'string') return before + JSON.stringify(numberValue ?? boolValue ?? null)
-  pen.inString = leaf.willContinue === true
-  return `${before}${goesOn ? '' : '"'}${JSON.stringify(stringValue).slice(1, -1)}${pen.inString ? '' : '"'}`
+  const { path: from, inString } = pen
+  const path = [...string(leaf.jsonPath).matchAll(SEGMENT)].map(
+    ([, place, , quoted, name]) => place ?? `${JSON.stringify(quoted ?? name)}:`,
+  )
+  if (path.length === 0 || UNSAFE.test(path.join())) return ''
+  const { stringValue: value, numberValue, boolValue } = leaf
+  const goesOn = inString && path.join() === from.join()
+  const text = goesOn ? '' : (inString ? '"' : '') + way(from, path)
+  pen.path = path
+  pen.inString = typeof value === 'string' && leaf.willContinue === true
+  if (typeof value !== 'string') return text + JSON.stringify(numberValue ?? boolValue ?? null)
+  return `${text}${goesOn ? '' : '"'}${JSON.stringify(value).slice(1, -1)}${pen.inString ? '' : '"'}`
 }
 
-/** Closes what the next leaf does not stand in, and opens what it does. */
-function moveTo(pen: ArgumentsPen, path: ArgumentsPen['path']): string {
-  const { path: from } = pen
+/** From one leaf to the next: what is left is closed, what is entered is opened. */
+function way(from: readonly string[], path: readonly string[]): string {
   const apart = path.findIndex((segment, depth) => segment !== from[depth])
-  const depth = Math.max(0, Math.min(apart < 0 ? path.length : apart, path.length - 1, from.length - 1))
-  let text = pen.inString ? '"' : ''
-  if (from.length > 0) text += `${closers(from, depth + 1)},`
-  for (const [at, segment] of path.entries()) {
-    if (at > depth || from.length === 0) text += isKey(segment) ? '{' : '['
-    if (at >= depth && isKey(segment)) text += `${JSON.stringify(segment)}:`
-  }
-  pen.path = path
-  pen.inString = false
-  return text
+  const depth = apart < 0 ? path.length - 1 : apart
+  const entered = path.slice(depth).map((segment, i) => {
+    const opening = isKey(segment) ? '{' : '['
+    return (i > 0 || from.length === 0 ? opening : '') + (isKey(segment) ? segment : '')
+  })
+  return (from.length > 0 ? `${closing(from.slice(depth + 1))},` : '') + entered.join('')
 }
 
 /** What is missing of the text after its last leaf. */
-export const closeArguments = ({ path, inString }: ArgumentsPen): string =>
-  (inString ? '"' : '') + closers(path, 0)
+export const endOfArguments = ({ path, inString }: ArgumentsPen): string =>
+  (inString ? '"' : '') + closing(path)

@@ -13,7 +13,7 @@ import {
   startDraft,
   writeCall,
 } from './draft.ts'
-import { type ArgumentsPen, closeArguments, writeLeaf } from './gemini-args.ts'
+import { type ArgumentsPen, endOfArguments, writeLeaf } from './gemini-args.ts'
 import type { Dialect } from './hear.ts'
 import { count, type JsonRecord, list, record, string } from './json.ts'
 import { usageOf } from './usage.ts'
@@ -47,29 +47,26 @@ function readPiece(draft: Draft, state: GeminiState, value: unknown): Ending | u
     readFinish(draft, state, candidate)
   }
   const { blockReason, blockReasonMessage } = record(piece.promptFeedback)
-  return blockReason ? refused(`the prompt was blocked: ${blockReason}`, blockReasonMessage) : undefined
+  return blockReason
+    ? failed('refusal', `the prompt was blocked: ${blockReason}`, blockReasonMessage)
+    : undefined
 }
 
 function readPart(draft: Draft, state: GeminiState, part: JsonRecord): void {
-  const { functionCall, text, inlineData, thought } = part
+  const { functionCall, text, thought } = part
   const signature = string(part.thoughtSignature)
-  const { mimeType, data } = record(inlineData)
+  const media = record(part.inlineData)
+  const [mimeType, data] = [string(media.mimeType), string(media.data)]
   if (isRecord(functionCall)) readCall(draft, state, functionCall, signature)
-  else if (typeof text === 'string') readText(draft, part, text)
-  else if (!thought && /^image\//.test(string(mimeType)))
-    addBlock(draft, {
-      type: 'image',
-      mimeType: string(mimeType),
-      data: string(data),
-      ...(signature && { signature }),
-    })
+  else if (typeof text === 'string') readText(draft, part, text, signature)
+  else if (!thought && /^image\//.test(mimeType))
+    addBlock(draft, { type: 'image', mimeType, data, ...(signature && { signature }) })
   // What its server executed, and what we do not know yet.
   else if (Object.keys(part).length > 0) keepRaw(draft, part)
 }
 
 /** A part is joined to the one before it, unless both have proofs: neither may be lost. */
-function readText(draft: Draft, part: JsonRecord, text: string): void {
-  const signature = string(part.thoughtSignature)
+function readText(draft: Draft, part: JsonRecord, text: string, signature: string): void {
   const empty: GrowingBlock = part.thought ? { type: 'thinking', text: '' } : { type: 'text', text: '' }
   const last = draft.content.at(-1)
   const isLike = (last?.type === 'text' || last?.type === 'thinking') && last.type === empty.type
@@ -102,7 +99,7 @@ function readCall(draft: Draft, state: GeminiState, told: JsonRecord, signature:
 
 function endCall(draft: Draft, state: GeminiState): void {
   if (!state.open) return
-  writeCall(draft, state.open.call, closeArguments(state.open.pen))
+  writeCall(draft, state.open.call, endOfArguments(state.open.pen))
   state.open = undefined
   // It is whole, however the answer ends.
   draft.lastCall = undefined
@@ -118,13 +115,13 @@ function readFinish(draft: Draft, state: GeminiState, { finishReason, finishMess
 }
 
 function readSources(draft: Draft, { groundingMetadata, citationMetadata }: JsonRecord): void {
-  for (const chunk of list(record(groundingMetadata).groundingChunks).map(record)) {
-    const { uri, title } = record(chunk.web ?? chunk.retrievedContext ?? chunk.maps)
+  const { citations, citationSources } = record(citationMetadata)
+  const chunks = list(record(groundingMetadata).groundingChunks).map(record)
+  const grounds = chunks.map(({ web, retrievedContext, maps }) => web ?? retrievedContext ?? maps)
+  for (const source of [...grounds, ...list(citations ?? citationSources)]) {
+    const { uri, title } = record(source)
     addSource(draft, string(uri), string(title))
   }
-  const { citations, citationSources } = record(citationMetadata)
-  for (const { uri, title } of list(citations ?? citationSources).map(record))
-    addSource(draft, string(uri), string(title))
 }
 
 /**
@@ -161,9 +158,7 @@ function endingOf({ finish, words }: GeminiState): Ending {
   return failed(meaning, `the model stopped: ${finish}`, words)
 }
 
-const refused = (message: string, words: unknown): Ending => failed('refusal', message, string(words))
-
-const failed = (code: ErrorCode, message: string, words: string): Ending => ({
+const failed = (code: ErrorCode, message: string, words: unknown): Ending => ({
   reason: 'error',
   error: { code, message: words ? `${message}: ${words}` : message },
 })

@@ -3,10 +3,9 @@ import type { AssistantBlock, FileBlock, ImageBlock, UserBlock } from '../messag
 import { isRecord } from '../protocol/lenient.ts'
 import type { CallIdRule } from './call-ids.ts'
 import type { CallOptions, Effort, EncodedRequest, ModelContext } from './contract.ts'
-import { reduceSchema } from './gemini-schema.ts'
 import { joinJson } from './join-json.ts'
 import { type JsonRecord, parseJson } from './json.ts'
-import { argumentsText, notShown, type ReplayAnswer, replay, textOfBlocks } from './replay.ts'
+import { argumentsText, notShown, type ReplayResult, replay, textOfBlocks } from './replay.ts'
 import { toolsOf } from './tools.ts'
 
 const CALL_ID: CallIdRule = { own: /./, foreign: /^[\w-]{1,64}$/, prefix: 'call_' }
@@ -26,7 +25,7 @@ type Json = Record<string, unknown>
 
 interface Content {
   role: 'user' | 'model'
-  parts: JsonRecord[]
+  parts: Json[]
 }
 
 /**
@@ -38,8 +37,8 @@ export function encodeGemini(
   options: CallOptions & { model: string; stream?: boolean },
   provider: string,
 ): EncodedRequest {
-  const { model, stream = true, toolChoice, output, stop = [], extra = {} } = options
-  const tools = toolsOf(context, toolChoice)
+  const { model, stream = true, toolChoice: choice, thinking, output, stop = [], extra = {} } = options
+  const tools = toolsOf(context, choice)
   const { system = '' } = context
   const body: Json = {
     contents: contentsOf(context, provider, isOld(model)),
@@ -50,59 +49,68 @@ export function encodeGemini(
           functionDeclarations: tools.map(({ name, description, parameters }) => ({
             name,
             description,
-            parametersJsonSchema: reduceSchema(parameters),
+            parametersJsonSchema: schemaOf(parameters),
           })),
         },
       ],
-      toolConfig: toolChoice && { functionCallingConfig: choiceOf(toolChoice) },
+      toolConfig: choice && { functionCallingConfig: choiceOf(choice) },
     }),
     generationConfig: {
       maxOutputTokens: options.maxOutputTokens,
       temperature: options.temperature,
       topP: options.topP,
       stopSequences: stop.length > 0 ? stop : undefined,
-      ...(output && {
-        responseMimeType: 'application/json',
-        responseJsonSchema: reduceSchema(output.schema),
-      }),
-      thinkingConfig: options.thinking && thinkingOf(model, options.thinking),
+      ...(output && { responseMimeType: 'application/json', responseJsonSchema: schemaOf(output.schema) }),
+      thinkingConfig: thinking && thinkingOf(model, thinking),
     },
   }
   const name = model.split('/').map(encodeURIComponent).join('/')
+  const method = stream ? 'streamGenerateContent?alt=sse' : 'generateContent'
   return {
-    path: `${model.includes('/') ? '/' : '/models/'}${name}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
+    path: `${model.includes('/') ? '/' : '/models/'}${name}:${method}`,
     headers: { 'content-type': 'application/json' },
     body: joinJson(body, extra),
   }
 }
 
-const MODES = { auto: 'AUTO', none: 'NONE', required: 'ANY' } as const
+/** These fields take any JSON Schema, and pass over what Gemini does not know. It knows no `const`, but a choice of one. */
+const schemaOf = (schema: JsonRecord): unknown =>
+  JSON.parse(
+    JSON.stringify(schema, (key, value: unknown) => {
+      if (!isRecord(value) || !('const' in value) || /^(properties|\$defs)$/.test(key)) return value
+      const { const: only, ...rest } = value
+      return { ...rest, enum: [only] }
+    }),
+  )
 
 const choiceOf = (choice: NonNullable<CallOptions['toolChoice']>): Json =>
   typeof choice === 'object'
-    ? { mode: MODES.required, allowedFunctionNames: [choice.name] }
-    : { mode: MODES[choice] }
+    ? { mode: 'ANY', allowedFunctionNames: [choice.name] }
+    : { mode: choice === 'required' ? 'ANY' : choice.toUpperCase() }
 
-/** Tokens of thinking, where a model wants a number. */
-const BUDGETS = { none: 0, minimal: 512, low: 2_048, medium: 8_192, high: 16_384, max: 24_576 } as const
+/** Tokens of thinking for the second generation; levels for the third, and for its Pro, which knows fewer. */
+const EFFORTS = {
+  none: [0, 'minimal', 'low'],
+  minimal: [512, 'minimal', 'low'],
+  low: [2_048, 'low', 'low'],
+  medium: [8_192, 'medium', 'high'],
+  high: [16_384, 'high', 'high'],
+  max: [24_576, 'high', 'high'],
+} as const
 
-/** The second generation thinks by budget, and its Pro cannot help it; the third by level, of which Pro knows fewer. */
 function thinkingOf(model: string, effort: Effort): Json | undefined {
+  const [budget, level, ofPro] = EFFORTS[effort]
   const isPro = /-pro/.test(model)
-  if (/gemini-2\.5/.test(model)) {
-    const thinkingBudget = isPro ? Math.max(128, BUDGETS[effort]) : BUDGETS[effort]
-    return { thinkingBudget, includeThoughts: effort === 'none' ? undefined : true }
-  }
-  if (isOld(model)) return undefined
-  const [least, middle] = isPro ? ['low', 'high'] : ['minimal', 'medium']
-  const levels = { none: least, minimal: least, low: 'low', medium: middle, high: 'high', max: 'high' }
-  return { thinkingLevel: levels[effort], includeThoughts: effort === 'none' ? undefined : true }
+  const includeThoughts = effort === 'none' ? undefined : true
+  // Pro cannot help it.
+  if (/gemini-2\.5/.test(model)) return { thinkingBudget: Math.max(budget, isPro ? 128 : 0), includeThoughts }
+  return isOld(model) ? undefined : { thinkingLevel: isPro ? ofPro : level, includeThoughts }
 }
 
 /** Roles alternate, but for what a user says after results: these stand alone. The first and the last to speak is a user. */
 function contentsOf({ messages }: ModelContext, provider: string, old: boolean): Content[] {
   const contents: Content[] = []
-  const asUser = (parts: JsonRecord[]) => {
+  const asUser = (parts: Json[]) => {
     const last = contents.at(-1)
     if (last?.role === 'user' && !last.parts[0]?.functionResponse) last.parts.push(...parts)
     else contents.push({ role: 'user', parts })
@@ -112,11 +120,13 @@ function contentsOf({ messages }: ModelContext, provider: string, old: boolean):
     // There is one place for instructions, before everything; here it is said to be what it is.
     else if (entry.role === 'system') asUser([{ text: `<system>\n${entry.text}\n</system>` }])
     else {
-      const parts = partsOf(entry, old)
+      const { content, results } = entry
+      const first = old ? undefined : results[0]?.call
+      const parts = content.flatMap((block) => partsOf(block, block === first ? NO_PROOF : undefined))
       if (parts.length > 0) contents.push({ role: 'model', parts })
-      if (entry.results.length > 0) contents.push({ role: 'user', parts: responsesOf(entry, old) })
-      const images = old ? imagesIn(entry) : []
-      if (images.length > 0) asUser([{ text: 'Images of the tool results:' }, ...images.map(partOf)])
+      if (results.length > 0) contents.push({ role: 'user', parts: results.map((it) => responseOf(it, old)) })
+      const media = old ? results.flatMap(mediaIn) : []
+      if (media.length > 0) asUser([{ text: 'Images of the tool results:' }, ...media])
     }
   }
   if (contents[0]?.role !== 'user') contents.unshift({ role: 'user', parts: [{ text: 'Continue.' }] })
@@ -124,57 +134,41 @@ function contentsOf({ messages }: ModelContext, provider: string, old: boolean):
   return contents
 }
 
-function partOf(block: UserBlock): JsonRecord {
-  if (block.type === 'text') return { text: block.text }
-  return mediaOf(block) ?? { text: notShown(block).text }
+const partOf = (block: UserBlock): Json =>
+  block.type === 'text' ? { text: block.text } : (mediaOf(block)[0] ?? { text: notShown(block).text })
+
+function mediaOf({ mimeType, data, url }: ImageBlock | FileBlock): Json[] {
+  if (data !== undefined) return [{ inlineData: { mimeType, data } }]
+  return url ? [{ fileData: { mimeType, fileUri: url } }] : []
 }
 
-function mediaOf({ mimeType, data, url }: ImageBlock | FileBlock): JsonRecord | undefined {
-  if (data !== undefined) return { inlineData: { mimeType, data } }
-  return url ? { fileData: { mimeType, fileUri: url } } : undefined
-}
-
-/** An answer's blocks, each with the proof that it came with. */
-function partsOf({ content, results }: ReplayAnswer, old: boolean): JsonRecord[] {
-  const first = old ? undefined : results[0]?.call
-  return content.flatMap((block): JsonRecord[] => {
-    const part = partOfAnswer(block)
-    const known = 'signature' in block ? block.signature : undefined
-    const thoughtSignature = known ?? (block === first ? NO_PROOF : undefined)
-    return part ? [thoughtSignature === undefined ? part : { ...part, thoughtSignature }] : []
-  })
-}
-
-function partOfAnswer(block: AssistantBlock): JsonRecord | undefined {
-  if (block.type === 'text') return { text: block.text }
+/** A block of an answer as it goes back, with the proof that it came with. */
+function partsOf(block: AssistantBlock, noProof: string | undefined): Json[] {
+  if (block.type === 'other') return isRecord(block.raw) ? [block.raw] : []
+  if (block.type === 'source') return []
+  const { signature: thoughtSignature = noProof } = block
+  if (block.type === 'image') return mediaOf(block).map((part) => ({ ...part, thoughtSignature }))
+  if (block.type === 'text') return [{ text: block.text, thoughtSignature }]
   if (block.type === 'thinking')
-    return /\S/.test(block.text) || block.signature ? { text: block.text, thought: true } : undefined
-  if (block.type === 'image') return mediaOf(block)
-  if (block.type === 'other') return isRecord(block.raw) ? block.raw : undefined
+    return /\S/.test(block.text) || thoughtSignature
+      ? [{ text: block.text, thought: true, thoughtSignature }]
+      : []
   // What Gemini's own server runs is never a call by us.
-  if (block.type === 'source' || block.server) return undefined
+  if (block.server) return []
+  const { id, name } = block
   const args = parseJson(argumentsText(block))?.value
-  return {
-    functionCall: { id: block.id, name: block.name, args: isRecord(args) ? args : { arguments: args } },
-  }
+  return [{ functionCall: { id, name, args: isRecord(args) ? args : { arguments: args } }, thoughtSignature }]
 }
 
-const imagesIn = ({ results }: ReplayAnswer): ImageBlock[] =>
-  results.flatMap(({ content }) => content.filter((block) => block.type === 'image'))
+const mediaIn = ({ content }: ReplayResult): Json[] =>
+  content.flatMap((block) => (block.type === 'image' ? mediaOf(block) : []))
 
-/** As many responses as there are calls, in their order. A list or a bare text is refused. */
-const responsesOf = ({ results }: ReplayAnswer, old: boolean): JsonRecord[] =>
-  results.map(({ call: { id, name }, content, isError }) => {
-    const images = old
-      ? []
-      : content.flatMap((block) => (block.type === 'image' ? (mediaOf(block) ?? []) : []))
-    const text = textOfBlocks(content, '\n') || (content.length > 0 ? '(see attached image)' : '(no output)')
-    return {
-      functionResponse: {
-        id,
-        name,
-        response: isError ? { error: text } : { output: text },
-        parts: images.length > 0 ? images : undefined,
-      },
-    }
-  })
+/** A list or a bare text is refused. Since the third generation, pictures are a part of the result. */
+function responseOf(result: ReplayResult, old: boolean): Json {
+  const { call, content, isError } = result
+  const { id, name } = call
+  const text = textOfBlocks(content, '\n') || (content.length > 0 ? '(see attached image)' : '(no output)')
+  const parts = old ? [] : mediaIn(result)
+  const response = isError ? { error: text } : { output: text }
+  return { functionResponse: { id, name, response, parts: parts.length > 0 ? parts : undefined } }
+}

@@ -56,7 +56,7 @@ describe('a request to Gemini', () => {
       topP: 0.9,
       stop: ['END'],
       toolChoice: { name: 'clock' },
-      output: { schema: { type: 'object', $schema: 'x' } },
+      output: { schema: { type: 'object' } },
     })
     expect(body).toMatchObject({
       systemInstruction: { parts: [{ text: 'Be brief.' }] },
@@ -117,6 +117,16 @@ describe('a request to Gemini', () => {
     const { body } = adapter.encode(hi, { model: 'm', extra })
     expect(Object.getPrototypeOf(body)).toBe(Object.prototype)
     expect(Reflect.get({}, 'x')).toBeUndefined()
+  })
+})
+
+describe('a schema', () => {
+  test('goes as it is, but for the constants, which Gemini takes for a choice of one', () => {
+    const node = { type: 'object', properties: { kind: { const: 'leaf' }, const: { type: 'string' } } }
+    const schema = { $ref: '#/$defs/N', $defs: { N: node, const: node }, minProperties: 1 }
+    const { generationConfig } = sent(hi, { output: { schema } })
+    const said = { type: 'object', properties: { kind: { enum: ['leaf'] }, const: { type: 'string' } } }
+    expect(generationConfig?.responseJsonSchema).toEqual({ ...schema, $defs: { N: said, const: said } })
   })
 })
 

@@ -62,6 +62,7 @@ const RIGHT: Readonly<Record<string, (body: GeminiBody, model: string) => void>>
           {
             name: 'f',
             parametersJsonSchema: {
+              $schema: 'x',
               type: 'object',
               additionalProperties: false,
               properties: { a: { enum: [1] }, b: { type: ['string', 'null'] } },
