@@ -1,69 +1,51 @@
 import { type Json, turnsOf } from './anthropic-turns.ts'
-import type { CallOptions, EncodedRequest, ModelContext } from './contract.ts'
+import type { CallOptions, EncodedRequest, ModelContext, ToolSpec } from './contract.ts'
 import { toolsOf } from './tools.ts'
 
+type Options = CallOptions & { model: string; stream?: boolean }
+
+const HEADERS = { 'content-type': 'application/json', 'anthropic-version': '2023-06-01' }
+
 /** A model call as the body of a Messages request. Throws `invalid-request` for a tool choice that names no tool. */
-export function encodeMessages(
-  context: ModelContext,
-  options: CallOptions & { model: string; stream?: boolean },
-  provider: string,
-): EncodedRequest {
-  const {
-    model,
-    stream = true,
-    toolChoice: choice,
-    stop = [],
-    temperature,
-    topP,
-    output,
-    cache,
-    extra,
-  } = options
+export function encodeMessages(context: ModelContext, options: Options, provider: string): EncodedRequest {
+  const { model, stream = true, toolChoice, stop = [], output, cache, extra } = options
   const generation = generationOf(model)
-  const tools = toolsOf(context, choice)
-  const isForced = tools.length > 0 && choice !== undefined && choice !== 'auto' && choice !== 'none'
-  const { thinking, effort, budget = 0 } = thinkingOf(model, generation, isForced ? 'none' : options.thinking)
-  const thinks = thinking !== undefined && thinking.type !== 'disabled'
-  const { maxOutputTokens: most = generation < 305 ? 4_096 : generation < 307 ? 8_192 : 32_000 } = options
-  const mark = cache && { cache_control: { type: 'ephemeral', ...(cache === 'long' && { ttl: '1h' }) } }
-  const rules = { provider, system: generation >= 408, prefill: generation < 406 && !thinks }
-  const { system, turns } = turnsOf(context, rules)
-  Object.assign(turns.findLast(({ role }) => role === 'user')?.content.at(-1) ?? {}, mark)
-  const stops = stop.filter((text) => text.trim() !== '')
+  const tools = toolsOf(context, toolChoice).map(toolOf)
+  const choice = tools.length > 0 ? choiceOf(toolChoice) : undefined
+  const { thinking, effort, budget = 0 } = thinkingOf(options, generation, choice)
+  const samples = !effort && !budget && generation < 407
+  const { instructions, turns } = turnsOf(context, {
+    provider,
+    system: generation >= 408,
+    prefill: samples && generation < 406,
+  })
+  if (cache) {
+    const hint = { cache_control: { type: 'ephemeral', ttl: cache === 'long' ? '1h' : undefined } }
+    const question = turns.findLast(({ role }) => role === 'user')?.content ?? []
+    for (const list of [tools, instructions, question]) Object.assign(list.at(-1) ?? {}, hint)
+  }
   const body: Json = {
     model,
-    // More than the thinking alone.
-    max_tokens: most > budget ? most : most + budget,
-    ...(stream && { stream }),
-    system: system === '' ? undefined : mark ? [{ type: 'text', text: system, ...mark }] : system,
+    max_tokens: limitOf(options, generation, budget),
+    stream: stream || undefined,
+    system: some(instructions),
     messages: turns,
-    ...(tools.length > 0 && {
-      tools: tools.map(({ name, description, parameters, strict }, i) => ({
-        name,
-        description,
-        input_schema: parameters,
-        strict,
-        ...(i === tools.length - 1 && mark),
-      })),
-      tool_choice: choiceOf(choice),
-    }),
-    stop_sequences: stops.length > 0 ? stops : undefined,
-    // One of the two at most, and neither with thinking.
-    ...(generation < 407 &&
-      !thinks &&
-      (temperature === undefined ? { top_p: topP } : { temperature: Math.min(1, temperature) })),
+    tools: some(tools),
+    tool_choice: choice,
+    stop_sequences: some(stop.filter((text) => text.trim() !== '')),
+    ...(samples && samplingOf(options)),
     thinking,
-    ...((effort || output) && {
-      output_config: { effort, format: output && { type: 'json_schema', schema: output.schema } },
-    }),
+    output_config: (effort || output) && {
+      effort,
+      format: output && { type: 'json_schema', schema: output.schema },
+    },
     ...extra,
   }
-  return {
-    path: '/messages',
-    headers: { 'content-type': 'application/json', 'anthropic-version': '2023-06-01' },
-    body,
-  }
+  return { path: '/messages', headers: HEADERS, body }
 }
+
+/** An empty list is refused, or means something else than none. */
+const some = <T>(list: T[]): T[] | undefined => (list.length > 0 ? list : undefined)
 
 /**
  * A Claude's generation, such as 405 for 4.5: the newest where its name does not say, 307 for models of others that speak
@@ -74,17 +56,33 @@ function generationOf(model: string): number {
   return major ? Number(major) * 100 + Number(minor) : model.includes('claude') ? 999 : 307
 }
 
+const toolOf = ({ name, description, parameters, strict }: ToolSpec): Json => ({
+  name,
+  description,
+  input_schema: parameters,
+  strict,
+})
+
+function choiceOf(choice: CallOptions['toolChoice']): Json | undefined {
+  if (typeof choice === 'object') return { type: 'tool', name: choice.name }
+  return choice && { type: choice === 'required' ? 'any' : choice }
+}
+
 /** Tokens of thinking, where a model wants a number. */
 const BUDGETS = { none: 0, minimal: 1_024, low: 2_048, medium: 8_192, high: 16_384, max: 24_576 } as const
 
-/** Older models want a budget, newer ones decide by themselves under an effort, some cannot help thinking. */
-function thinkingOf(model: string, generation: number, effort: CallOptions['thinking']) {
+/**
+ * Older models want a budget, newer ones decide by themselves under an effort, some cannot help thinking. None may think
+ * before a call that is forced.
+ */
+function thinkingOf({ model, thinking }: Options, generation: number, choice: Json | undefined) {
+  const effort = choice?.type === 'any' || choice?.type === 'tool' ? 'none' : thinking
   if (effort === undefined || generation < 307) return {}
   if (generation < 406) {
     const budget = BUDGETS[effort]
-    return budget > 0 ? { thinking: { type: 'enabled', budget_tokens: budget }, budget } : {}
+    return { budget, thinking: budget > 0 ? { type: 'enabled', budget_tokens: budget } : undefined }
   }
-  if (effort === 'none') return /fable|mythos/.test(model) ? {} : { thinking: { type: 'disabled' } }
+  if (effort === 'none') return { thinking: /fable|mythos/.test(model) ? undefined : { type: 'disabled' } }
   // Unless it is asked for, the newest do not show what they think.
   return {
     thinking: { type: 'adaptive', display: 'summarized' },
@@ -92,7 +90,12 @@ function thinkingOf(model: string, generation: number, effort: CallOptions['thin
   }
 }
 
-function choiceOf(choice: CallOptions['toolChoice']): Json | undefined {
-  if (typeof choice === 'object') return { type: 'tool', name: choice.name }
-  return choice && { type: choice === 'required' ? 'any' : choice }
+/** There must be a limit. It is of thinking and answer together, and has to leave room for the answer. */
+function limitOf({ maxOutputTokens }: Options, generation: number, budget: number): number {
+  const limit = maxOutputTokens ?? (generation < 305 ? 4_096 : generation < 307 ? 8_192 : 32_000)
+  return limit > budget ? limit : limit + budget
 }
+
+/** One of the two: both are refused. */
+const samplingOf = ({ temperature, topP }: Options): Json =>
+  temperature === undefined ? { top_p: topP } : { temperature: Math.min(1, temperature) }

@@ -32,23 +32,18 @@ const CALL_ID: CallIdRule = { own: /^[\w-]+$/, foreign: /^[\w-]+$/, prefix: 'too
 export function turnsOf(
   { system = '', messages }: ModelContext,
   rules: TurnRules,
-): { system: string; turns: Turn[] } {
-  const instructions = [wellFormed(system)]
+): { instructions: Json[]; turns: Turn[] } {
+  const instructions = system.trim() === '' ? [] : [textPart(wellFormed(system))]
   const turns: Turn[] = []
   const all = paired(replay(messages, rules.provider, CALL_ID).flatMap(turnsOfEntry))
   for (const [i, { role, content }] of all.entries()) {
-    const [last, next] = [turns.at(-1), all[i + 1]]
+    const before = turns.at(-1)
     if (role !== 'system') add(turns, role, content)
-    else if (!last) instructions.push(...content.map(({ text }) => string(text)))
-    // Only between a user and an answer; elsewhere it is said to be what it is.
-    else if (rules.system && last.role === 'user' && (!next || next.role === 'assistant'))
+    else if (!before) instructions.push(...content)
+    // Only between a user and an answer; elsewhere a user says it.
+    else if (rules.system && before.role === 'user' && (all[i + 1]?.role ?? 'assistant') === 'assistant')
       add(turns, role, content)
-    else
-      add(
-        turns,
-        'user',
-        content.map(({ text }) => textPart(`<system>\n${text}\n</system>`)),
-      )
+    else add(turns, 'user', [textPart(`<system>\n${content[0]?.text}\n</system>`)])
   }
   if (turns[0]?.role !== 'user') turns.unshift({ role: 'user', content: [textPart('Continue.')] })
   const end = turns.at(-1)
@@ -57,7 +52,7 @@ export function turnsOf(
     if (rules.prefill) block.text = string(block.text).trimEnd()
     else add(turns, 'user', [textPart('Continue.')])
   }
-  return { system: instructions.filter((text) => text.trim() !== '').join('\n\n'), turns }
+  return { instructions, turns }
 }
 
 const textPart = (text: string): Json => ({ type: 'text', text })
@@ -77,7 +72,7 @@ function turnsOfEntry(entry: ReplayEntry): Turn[] {
     type: 'tool_result',
     tool_use_id: call.id,
     content: content.length > 0 ? content.map(partOf) : undefined,
-    is_error: isError || undefined,
+    is_error: isError,
   }))
   const blocks = entry.content.flatMap(blockOf)
   const isCall = ({ type }: Json) => type === 'tool_use'

@@ -27,7 +27,7 @@ const image = { type: 'image', mimeType: 'image/png', data: 'iVBORw0KGgo=' } as 
 describe('instructions', () => {
   test('stand before the messages, those at the head of the history among them', () => {
     const body = sent([systemMessage('0', 'Be kind.'), userMessage('1', 'Hi')], { system: 'Be brief.\ud83d' })
-    expect(body.system).toBe('Be brief.\uFFFD\n\nBe kind.')
+    expect(body.system).toEqual([text('Be brief.\uFFFD'), text('Be kind.')])
     expect(body.messages).toHaveLength(1)
     expect(sent([userMessage('1')], { system: ' \n' })).not.toHaveProperty('system')
   })
@@ -165,6 +165,7 @@ describe('what an answer says', () => {
           {
             type: 'tool_result',
             tool_use_id: 'a',
+            is_error: false,
             content: [
               text('noon'),
               { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' } },

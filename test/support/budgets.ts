@@ -16,6 +16,7 @@ const direct = "export { createChat, direct } from 'tidemark'"
 const both = "export { createChat, direct, remote } from 'tidemark'"
 const dexie = "export { dexieStorage } from 'tidemark/dexie'"
 const translator = "export { chatAdapter } from 'tidemark/openai-chat'"
+const messages = "export { messagesAdapter } from 'tidemark/anthropic'"
 const model = "export { openaiChat } from 'tidemark/openai-chat'"
 const context = "export { assembleContext, createEstimator } from 'tidemark'"
 
@@ -31,6 +32,13 @@ export const budgets: readonly Budget[] = [
     entry: `${both}\n${translator}`,
     without: both,
     most: 5_500,
+    promised: 5_000,
+  },
+  {
+    what: 'the Anthropic adapter, weighed likewise',
+    entry: `${both}\n${messages}`,
+    without: both,
+    most: 6_300,
     promised: 5_000,
   },
   { what: 'assembleContext alone', entry: "export { assembleContext } from 'tidemark'", most: 3_000 },
