@@ -33,6 +33,8 @@ export interface SseParser {
 
 const STREAM: TextDecodeOptions = { stream: true }
 const CR = 13
+/** Characters of a begun line that wait for its end outside of the parser, which counts what it keeps. */
+const SHORT = 4_096
 
 /**
  * Bytes to frames.
@@ -59,12 +61,23 @@ export function createSseParser(options: SseParserOptions): SseParser {
   // The parser would take "ï»¿" at the start of its first piece for a mark that the decoder has removed already.
   parser.feed('')
   let afterCr = false
+  const short = Math.min(SHORT, maxBuffer)
+  let begun = ''
   const feed = (text: string) => {
     if (overflown || text === '') return
     const rest = afterCr && text.startsWith('\n') ? text.slice(1) : text
     // A CR at the end of a piece ends its line now; the parser would wait for the LF that may follow.
     afterCr = text.charCodeAt(text.length - 1) === CR
-    parser.feed(afterCr ? `${rest}\n` : rest)
+    const piece = afterCr ? `${rest}\n` : rest
+    // The short beginning of a line waits here for its end: in the parser, which collects pieces, it costs twice as much.
+    const lines = piece.includes('\r') ? piece.length : piece.lastIndexOf('\n') + 1
+    const waiting = piece.length - lines + (lines === 0 ? begun.length : 0)
+    const cut = waiting > short ? piece.length : lines
+    if (cut === 0) begun += piece
+    else {
+      parser.feed(begun + piece.slice(0, cut))
+      begun = piece.slice(cut)
+    }
   }
   return {
     feed: (bytes) => feed(typeof bytes === 'string' ? bytes : decoder.decode(bytes, STREAM)),

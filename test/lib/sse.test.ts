@@ -233,3 +233,15 @@ describe('a frame that was written', () => {
     expect(formatSse({})).toBe('\n')
   })
 })
+
+test.each([10, 100, 1_000, 4_096, 5_000])(
+  'lines short and long come whole in pieces of %i characters',
+  (size) => {
+    const lines = [3, 4_090, 4_096, 5, 20_000, 1, 9_000].map((length, at) => `${at}`.repeat(length))
+    const text = lines.map((line) => `data: ${line}\n\n`).join('')
+    const frames: string[] = []
+    const parser = createSseParser({ onFrame: ({ data }) => frames.push(data) })
+    for (let at = 0; at < text.length; at += size) parser.feed(text.slice(at, at + size))
+    expect(frames).toEqual(lines)
+  },
+)
