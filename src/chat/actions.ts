@@ -24,8 +24,6 @@ export interface ActionDeps {
   given(): Given
   /** Resolves when what is stored is loaded. Throws `aborted` once the chat is closed. */
   ready(): Promise<void>
-  /** Whether it is this tab that sends what waits in the outbox. */
-  leads(): boolean
   /** The next place in the local order. */
   nextPosition(messageId?: string): number
   /** Stores what changed, in one transaction; resolves with whether it is on disk. */
@@ -69,7 +67,6 @@ function carryOut(
   )
   update(core, (state, trace) => show(state, intent, deps.given().now, trace))
   setOutbox(core, rows, gone)
-  if (deps.leads()) for (const { id } of rows) core.unsent.add(id)
   return deps.save()
 }
 

@@ -36,8 +36,6 @@ export interface Core {
   state: SessionState
   fields: CoreFields
   readonly outbox: Map<string, OutboxRow>
-  /** Outbox rows that nobody can have sent yet: what they say is not frozen. */
-  readonly unsent: Set<string>
   /** Runs that were stopped in this tab. */
   readonly stopped: Set<string>
   /** Messages of stopped runs, as they looked when they were stopped. */
@@ -83,7 +81,6 @@ export const newCore = (id: string, deps: CoreDeps): Core => ({
   state: emptyState(id),
   fields: { connection: 'idle', loading: true, tidemark: null, complete: false, unread: false },
   outbox: new Map(),
-  unsent: new Set(),
   stopped: new Set(),
   frozen: new Map(),
   answers: createAnswers(),
@@ -122,17 +119,6 @@ function freezeStopped(core: Core, before: SessionState, changed: Iterable<strin
   core.frozen = frozen
 }
 
-/** Rows whose message stands behind another than they say, and that can still say so. */
-function unsentRows({ outbox, unsent, state }: Core): OutboxRow[] {
-  return [...unsent].flatMap((id) => {
-    const row = outbox.get(id)
-    const message = messageOf(state, id)
-    if (row?.request.type !== 'send' || !message || message.parentId === row.request.body.parentId) return []
-    const { request } = row
-    return { ...row, request: { ...request, body: { ...request.body, parentId: message.parentId } } }
-  })
-}
-
 /** What watched messages grew by that came as a whole: from another tab, or from a page. */
 function grownBy({ state, watchers }: Core, before: SessionState, { changed }: Trace): JournalEntry[] {
   const pieces: JournalEntry[] = []
@@ -161,7 +147,6 @@ export function update(
   for (const id of changed) stale.add(id)
   for (const { messageId } of trace.pieces) stale.add(messageId)
   core.deps.onChange(core, trace, origin)
-  if (changed.length > 0) setOutbox(core, unsentRows(core))
   for (const piece of [...trace.pieces, ...grownBy(core, before, trace)])
     if (!core.frozen.has(piece.messageId)) messages.get(piece.messageId)?.append(piece)
   if (next.deleted && !before.deleted)

@@ -99,7 +99,6 @@ async function attempt(core: Core, row: OutboxRow, deps: DrainDeps, flights: Fli
   const { account, runtime, persist } = deps
   const flight = new AbortController()
   flights.set(row.id, flight)
-  core.unsent.delete(row.id)
   const { signal } = flight
   const context = { sessionId: core.id, key: row.id, account, feed: deps.feedOpen(), signal }
   try {

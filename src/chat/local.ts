@@ -61,8 +61,8 @@ function newByParent(before: SessionState, state: SessionState, changed: Iterabl
 
 /**
  * What waits to be sent is said after all that was answered meanwhile: it moves behind every new message of a run that
- * follows the one it stood behind. A request that may have been sent already goes on naming the message that was the last
- * then: whoever accepts it knows what follows that one.
+ * follows the one it stood behind. Its request goes on naming the message that was the last when it was written: whoever
+ * accepts it knows what follows that one.
  */
 export function behindAnswers(
   before: SessionState,

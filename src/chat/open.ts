@@ -145,7 +145,6 @@ const actionsOf = (lobby: Lobby, room: () => Room): ActionDeps => ({
     await room().ready
     if (lobby.closed) throw closedError()
   },
-  leads: () => room().leading,
   nextPosition: (messageId) => nextPosition(room(), messageId),
   async save() {
     const { core } = room()

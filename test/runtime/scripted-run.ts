@@ -7,7 +7,7 @@ const wait = () => new Promise<void>((resolve) => setImmediate(resolve))
 /** Who waits behind a question is put behind its answer. */
 function pushBack(server: Server, room: Room, from: string, to: string): void {
   for (const [runId, waiting] of room.waiting) {
-    if (server.options.naive || waiting.parentId !== from) continue
+    if (waiting.parentId !== from) continue
     const message = put(room, { ...waiting, parentId: to })
     room.waiting.set(runId, message)
     tell(server, room, { type: 'message.updated', message })
@@ -98,7 +98,7 @@ export function accept(server: Server, room: Room, { id, runId, parentId, conten
     ...(own !== id && { clientId: id }),
     sessionId: room.session.id,
     role: 'user',
-    parentId: server.options.naive ? parentId : tipOf(room, parentId),
+    parentId: tipOf(room, parentId),
     status: 'completed',
     content,
     createdAt: 1,

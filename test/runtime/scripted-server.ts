@@ -25,8 +25,6 @@ export interface ServerOptions {
   sessions?: boolean
   /** Whether messages get an id of the server's own. @default false */
   renames?: boolean
-  /** Whether it takes every question to follow what the client says it follows. @default false */
-  naive?: boolean
   /** Rows on a page. */
   pageSize?: number
 }
