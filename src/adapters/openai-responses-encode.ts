@@ -221,7 +221,7 @@ function callItem(block: AssistantBlock, proof: JsonRecord): Json | undefined {
   const { id: call_id } = block
   const name = block.name.replace(/[^\w-]/g, '_') || '_'
   if (proofOf(block).type === CUSTOM)
-    return { ...proof, type: CUSTOM, call_id, name, input: string(block.arguments) }
+    return { ...proof, type: CUSTOM, call_id, name, input: wellFormed(string(block.arguments)) }
   return { ...proof, type: 'function_call', call_id, name, arguments: argumentsText(block) }
 }
 
