@@ -57,7 +57,11 @@ interface Line {
   env: Env
 }
 
-const defaultsOf = ({ env }: Line, sessionId: string) => ({ sessionId, now: env.now(), parentId: null })
+const defaultsOf = ({ env }: Line, sessionId: string, parentId: string | null = null) => ({
+  sessionId,
+  now: env.now(),
+  parentId,
+})
 
 const eventsOf = (line: Line, open: () => Promise<Response>, sessionId: string, signal: AbortSignal) =>
   readEvents(open, {
@@ -130,7 +134,7 @@ export function remote(options: RemoteOptions): Runtime {
     },
     async page(sessionId, query, signal) {
       const response = await http('GET', `${base(sessionId)}/messages?${search({ ...query })}`, { signal })
-      const decoded = decodePage(await http.json(response), defaultsOf(line, sessionId))
+      const decoded = decodePage(await http.json(response), defaultsOf(line, sessionId, query.after))
       if (!decoded) throw new TidemarkError('protocol', 'expected a page of messages: { messages: [...] }')
       return decoded
     },

@@ -60,6 +60,18 @@ test('another device reads the history of a minimal server in its order', async 
   ])
 })
 
+test('what another device has said meanwhile hangs on what was known', async () => {
+  const { url } = await start((text) => [`re: ${text}`])
+  const writer = client(url).session('s')
+  await (await writer.send('one')).answer
+  const reader = client(url).session('s')
+  await expect.poll(() => shown(reader.get().messages)).toEqual(['one', 're: one'])
+  await (await writer.send('two')).answer
+  await reader.resync()
+  expect(shown(reader.get().messages)).toEqual(['one', 're: one', 'two', 're: two'])
+  expect(reader.get().messages[2]?.parentId).toBe(reader.get().messages[1]?.id)
+})
+
 test('an answer whose connection is lost is not claimed to have ended, and is fetched once it has', async () => {
   let release = () => {}
   const held = new Promise<void>((resolve) => {
