@@ -1,0 +1,79 @@
+// `npm run bench`: what DESIGN's budgets promise, each beside a peer in the same run.
+//   --only sse | store | sizes, or the beginning of a case's name
+//   --rounds 15
+import { mkdtempSync, rmSync } from 'node:fs'
+import { cpus, loadavg, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { bundleCases } from './bundle.ts'
+import { type Engine, openChromium, openNode } from './engines.ts'
+import { caseNames, type Sizes } from './peers/cases.ts'
+import { type CaseRow, countHeld, ratiosTable, sizesTable, timesTable } from './print.ts'
+import { measureSizes, type Size } from './sizes.ts'
+
+const { values } = parseArgs({
+  options: { only: { type: 'string', default: '' }, rounds: { type: 'string', default: '15' } },
+})
+
+const sizes: Sizes = {
+  sse: { events: 10_000, many: 100_000 },
+  store: { deltas: 10_000, few: 1_000, many: 50_000, history: 2_000 },
+}
+
+/** What was measured on, and how busy it was: a ratio from a busy machine says less. */
+function machine(): string {
+  const all = cpus()
+  const load = loadavg()[0] ?? 0
+  return `${all.length} × ${all[0]?.model.trim() ?? 'unknown'}, ${process.platform} ${process.arch}, load ${load.toFixed(1)}`
+}
+
+async function measureCases(names: readonly string[], rounds: number): Promise<[Engine[], CaseRow[]]> {
+  const folder = mkdtempSync(join(tmpdir(), 'tidemark-bench-'))
+  const engines: Engine[] = []
+  try {
+    const bundle = await bundleCases(folder)
+    engines.push(openNode(bundle), await openChromium(bundle))
+    const rows: CaseRow[] = []
+    for (const name of names) {
+      process.stderr.write(`${name}\n`)
+      const results = []
+      for (const engine of engines) results.push(await engine.run(name, sizes, { rounds }))
+      rows.push({ name, results })
+    }
+    return [engines, rows]
+  } finally {
+    for (const engine of engines) await engine.close()
+    rmSync(folder, { recursive: true })
+  }
+}
+
+const { only } = values
+const rounds = Number(values.rounds)
+if (!Number.isInteger(rounds) || rounds < 1)
+  throw new Error('--rounds: expected a whole number of at least 1')
+const names = caseNames(sizes).filter((name) => name.startsWith(only))
+const withSizes = 'sizes'.startsWith(only)
+if (names.length === 0 && !withSizes) throw new Error(`--only ${only}: no case begins so`)
+
+console.log(machine())
+let cases: CaseRow[] = []
+let own: Size[] = []
+if (names.length > 0) {
+  const [engines, rows] = await measureCases(names, rounds)
+  cases = rows
+  const columns = engines.map(({ name }) => name)
+  console.log(`\nTime per piece of work, median of ${rounds} rounds\n`)
+  console.log(timesTable(columns, cases))
+  console.log('\nRatios of medians (quartiles round by round)\n')
+  console.log(ratiosTable(columns, cases))
+  if (names.some((name) => name.startsWith('store')))
+    console.log('\nTanStack AI waits for a timer after each event: its time is mostly waiting, not work.')
+}
+if (withSizes) {
+  const { ours, peers } = await measureSizes()
+  own = ours
+  console.log('\nWhat a page pays\n')
+  console.log(sizesTable(ours, peers))
+}
+const { held, all } = countHeld(cases, own)
+console.log(`\n${held} of ${all} bounds held; ${machine()}`)
