@@ -28,7 +28,10 @@ export const Usage = z.object({
 })
 export type Usage = z.infer<typeof Usage>
 
-/** Opaque proof a provider attached to a block (thinking, thought signatures); replayed only to the provider that wrote it. */
+/**
+ * Opaque proof a provider attached to a block (thinking, thought signatures), or what else its block says that has no field of
+ * ours (citations with their proofs); replayed only to the provider that wrote it.
+ */
 const signature = z.optional(z.string())
 
 export const TextBlock = z.object({
