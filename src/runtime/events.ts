@@ -47,8 +47,9 @@ export async function* readEvents(
   const parser = createSseParser({
     onFrame(frame) {
       const decoded = decodeFrame(frame, defaults)
-      if (decoded.type === 'event') batch.envelopes.push(decoded.envelope)
-      else if (decoded.type === 'malformed') batch.malformed++
+      if (decoded.type === 'malformed') batch.malformed++
+      // What comes after something unread may have its place behind it: the pages will tell.
+      else if (decoded.type === 'event' && batch.malformed === 0) batch.envelopes.push(decoded.envelope)
     },
     onOverflow() {
       // Read by pages instead: the feed would send it again and again.
