@@ -1,50 +1,18 @@
 import { describe, expect, test } from 'vitest'
-import { responsesAdapter } from '../../src/adapters/openai-responses.ts'
-import { callsIn, hearAll, responseOf, textIn } from './answers.ts'
-
-type Json = Record<string, unknown>
-
-const sse = (events: Json[]): string =>
-  events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('')
-
-/** What comes of a stream's events; `response.` before each type goes without saying. */
-const hear = (...events: Json[]) =>
-  hearAll(
-    responsesAdapter(),
-    responseOf([sse(events.map((event) => ({ ...event, type: `response.${event.type}` })))]),
-  )
-
-const hearWhole = (response: Json, options = {}) =>
-  hearAll(responsesAdapter(), responseOf([JSON.stringify({ object: 'response', ...response })], options))
-
-const added = (place: number, item: Json): Json => ({ type: 'output_item.added', output_index: place, item })
-const done = (place: number, item: Json): Json => ({ type: 'output_item.done', output_index: place, item })
-const ended = (status: string, more: Json = {}): Json => ({
-  type: status,
-  response: { id: 'r', status, ...more },
-})
-const completed = ended('completed')
-const cut = ended('incomplete', { incomplete_details: { reason: 'max_output_tokens' } })
-
-const message = (id: string, ...texts: string[]): Json => ({
-  type: 'message',
-  id,
-  content: texts.map((text) => ({ type: 'output_text', text })),
-})
-const call = (id: string, args: string, more: Json = {}): Json => ({
-  type: 'function_call',
-  id: `fc_${id}`,
-  call_id: id,
-  name: 'f',
-  arguments: args,
-  ...more,
-})
-const written = (place: number, part: number, delta: string): Json => ({
-  type: 'output_text.delta',
-  output_index: place,
-  content_index: part,
-  delta,
-})
+import { callsIn, textIn } from './answers.ts'
+import {
+  added,
+  call,
+  completed,
+  cut,
+  done,
+  ended,
+  hear,
+  hearWhole,
+  type Json,
+  message,
+  written,
+} from './openai-responses-events.ts'
 
 describe('text', () => {
   test('of each part of a message is a block of its own', async () => {
@@ -212,96 +180,4 @@ describe('a call', () => {
     const { message: heard } = await hearWhole({ status: 'completed', output: [item] })
     expect(heard.content).toMatchObject([{ type: 'other', raw: item }])
   })
-})
-
-describe('an end', () => {
-  test('by a filter is a refusal with the text kept', async () => {
-    const { message: heard, error } = await hear(
-      written(0, 0, 'Once'),
-      ended('incomplete', { incomplete_details: { reason: 'content_filter' } }),
-    )
-    expect(textIn(heard)).toBe('Once')
-    expect(error).toMatchObject({ code: 'refusal', message: 'the model stopped: content_filter' })
-  })
-
-  test('that does not come is an error with the text kept, [DONE] or not', async () => {
-    for (const mark of ['', 'data: [DONE]\n\n']) {
-      const body = sse([{ ...written(0, 0, 'Half'), type: 'response.output_text.delta' }]) + mark
-      const { message: heard, error } = await hearAll(responsesAdapter(), responseOf([body]))
-      expect([textIn(heard), error?.code]).toEqual(['Half', 'network'])
-    }
-  })
-
-  test('by cancelling is an abortion', async () => {
-    const { message: heard, error } = await hear(written(0, 0, 'Half'), ended('cancelled'))
-    expect([textIn(heard), heard.stopReason, error?.code]).toEqual(['Half', 'aborted', 'aborted'])
-  })
-
-  test('by failure says why, and what came before it', async () => {
-    const error = { code: 'context_length_exceeded', message: 'Your input exceeds the context window.' }
-    const output = [message('m', 'Half')]
-    const headers = { 'x-request-id': 'req_1' }
-    for (const heard of [
-      await hearWhole({ id: 'r', status: 'failed', output, error }, { headers }),
-      await hearAll(
-        responsesAdapter(),
-        responseOf([sse([{ type: 'response.failed', response: { id: 'r', output, error } }])], { headers }),
-      ),
-    ]) {
-      expect(heard.message).toMatchObject({
-        responseId: 'r',
-        content: [{ text: 'Half' }],
-        stopReason: 'error',
-      })
-      expect(heard.error).toMatchObject({ code: 'context-overflow', requestId: 'req_1' })
-    }
-  })
-
-  test('by an error event alone says that error', async () => {
-    const body = sse([
-      { type: 'error', code: 'rate_limit_exceeded', message: 'Slow down', sequence_number: 1 },
-    ])
-    const { error } = await hearAll(responsesAdapter(), responseOf([body]))
-    expect(error).toMatchObject({ code: 'rate-limit', message: 'Slow down (rate_limit_exceeded)' })
-  })
-
-  test('by an error event, then by a failure without words, says that error once', async () => {
-    const body = sse([
-      { type: 'error', message: 'Slow down', code: 'rate_limit_exceeded' },
-      { type: 'response.failed', response: { id: 'r', status: 'failed', error: null } },
-    ])
-    const { events, error } = await hearAll(responsesAdapter(), responseOf([body]))
-    expect(error?.message).toBe('Slow down (rate_limit_exceeded)')
-    expect(events.filter(({ type }) => type === 'error')).toHaveLength(1)
-  })
-
-  test('of a whole answer without an output is an error', async () => {
-    const { error } = await hearWhole({ id: 'r', status: 'completed' })
-    expect(error).toMatchObject({ code: 'protocol', message: expect.stringContaining('no end') })
-  })
-
-  test('under an unknown name counts by its status', async () => {
-    const { message: heard } = await hear(written(0, 0, 'Hi'), {
-      type: 'done',
-      response: { status: 'completed' },
-    })
-    expect(heard.stopReason).toBe('stop')
-  })
-})
-
-test('names that every object has are nothing special', async () => {
-  const names = ['constructor', '__proto__', 'toString']
-  const events = names.flatMap((name, place) => [
-    { type: name },
-    { type: name, response: { status: name } },
-    done(place, { type: name, id: name }),
-  ])
-  const odd = await hear(...events, done(names.length, message('m', 'Hi')), completed)
-  const bare = await hearAll(
-    responsesAdapter(),
-    responseOf([sse([...names.map((type) => ({ type })), { type: 'response.completed', response: {} }])]),
-  )
-  expect(odd.message).toMatchObject({ stopReason: 'stop' })
-  expect(odd.message.content).toHaveLength(4)
-  expect(bare.message).toMatchObject({ content: [], stopReason: 'stop' })
 })
