@@ -92,35 +92,20 @@ interface Reader {
 
 /** Bytes to pieces, and what they say of the end. Throws `protocol` for what no answer may be. */
 function listen(response: RawResponse, limit: number, reader: Reader) {
-  /** Lines outside the event format, of which no object was made: an error page, half an object. */
-  let stray: string[] = []
-  let [room, streamed, flushing, bare] = [limit, false, false, '']
+  let [streamed, flushing] = [false, false]
   let ending: Ending | undefined
-  const onOverflow = (): never => {
-    throw new TidemarkError('protocol', `the answer has a piece of more than ${limit} characters`)
-  }
   const errorOf = (value: unknown, surely?: boolean) =>
     reader.owns(value) ? undefined : errorIn(value, surely)
-  const split = splitJson((text) => {
-    const parsed = ending ? undefined : parseJson(text)
-    if (!parsed) return
-    stray = []
-    room = limit
-    bare = text
-    const error = errorOf(parsed.value)
+  const bare = bareJson(limit, response.status < 400, (value) => {
+    if (ending) return
+    const error = errorOf(value)
     if (error) ending = fail(failureFrom(error, response))
-    else if (!streamed) ending = reader.read(parsed.value, true)
+    else if (!streamed) ending = reader.read(value, true)
   })
   const parser = createSseParser({
     maxBuffer: limit,
-    onOverflow,
-    onStray(line) {
-      room -= line.length + 1
-      if (room < 0) onOverflow()
-      stray.push(line)
-      // A failure's body is read as a whole.
-      if (response.status < 400) split(`${line}\n`)
-    },
+    onOverflow: () => tooLong(limit),
+    onStray: bare.add,
     onFrame({ event, data }) {
       if (ending) return
       const text = data.trim()
@@ -145,14 +130,42 @@ function listen(response: RawResponse, limit: number, reader: Reader) {
     finish(): Ending {
       flushing = true
       parser.end({ flush: true })
-      const rest = stray.join('\n').trim()
+      const { rest, last } = bare.left()
       if (response.status >= 400) return ending ?? fail(failureOf(rest, response))
       // What is whole and yet says nothing was never one of ours; anything else was cut off on its way.
-      const foreign = !streamed && !reader.heard() && (bare !== '' || /^[^[{]/.test(rest))
-      const message = `the answer has no end: ${(rest || bare).slice(0, 200)}`
+      const foreign = !streamed && !reader.heard() && (last !== '' || /^[^[{]/.test(rest))
+      const message = `the answer has no end: ${(rest || last).slice(0, 200)}`
       return ending ?? reader.end(false) ?? fail({ code: foreign ? 'protocol' : 'network', message })
     },
   }
+}
+
+/** Lines outside the event format: the objects in them, where they are to be `split`, and what is left: a page, half an object. */
+function bareJson(limit: number, split: boolean, onObject: (value: unknown) => void) {
+  let lines: string[] = []
+  let [room, last] = [limit, '']
+  const feed = splitJson((text) => {
+    const parsed = parseJson(text)
+    if (!parsed) return
+    lines = []
+    room = limit
+    last = text
+    onObject(parsed.value)
+  })
+  return {
+    add(line: string): void {
+      room -= line.length + 1
+      if (room < 0) tooLong(limit)
+      lines.push(line)
+      // A failure's body is read as a whole.
+      if (split) feed(`${line}\n`)
+    },
+    left: () => ({ rest: lines.join('\n').trim(), last }),
+  }
+}
+
+function tooLong(limit: number): never {
+  throw new TidemarkError('protocol', `the answer has a piece of more than ${limit} characters`)
 }
 
 const fail = (error: ErrorData): Ending => ({ reason: 'error', error })
