@@ -1,0 +1,66 @@
+import { wellFormed } from '../lib/text.ts'
+import type { ImageBlock, UserBlock } from '../message/schema.ts'
+import type { CallIdRule } from './call-ids.ts'
+import type { ModelContext } from './contract.ts'
+import { argumentsText, notShown, type ReplayResult, replay, textOfBlocks } from './replay.ts'
+
+/** A message of the Prompt API, with pictures as we have them. */
+export interface Prompt {
+  role: 'system' | 'user' | 'assistant'
+  content: readonly (PromptText | PromptImage)[]
+}
+export interface PromptText {
+  type: 'text'
+  value: string
+}
+export interface PromptImage {
+  type: 'image'
+  value: ImageBlock & { data: string }
+}
+
+const ANY_ID: CallIdRule = { own: /./, foreign: /./, prefix: 'call_' }
+
+/**
+ * What the browser's model gets to see, and what it is asked. It knows text and pictures: calls go as what came of them,
+ * later instructions as what they are, in the words of the user.
+ */
+export function promptsOf(
+  { system = '', messages }: ModelContext,
+  provider: string,
+): { seen: Prompt[]; asked: Prompt } {
+  const prompts = replay(messages, provider, ANY_ID).flatMap((entry): Prompt[] => {
+    if (entry.role === 'user') return [{ role: 'user', content: entry.content.map(partOf) }]
+    if (entry.role === 'system') return [userText(`<system>\n${entry.text}\n</system>`)]
+    const value = textOfBlocks(entry.content, '')
+    const said: Prompt[] = value === '' ? [] : [{ role: 'assistant', content: [{ type: 'text', value }] }]
+    return [...said, ...entry.results.map(resultOf)]
+  })
+  const asked = prompts.at(-1)?.role === 'user' ? prompts.pop() : undefined
+  if (system.trim() !== '')
+    prompts.unshift({ role: 'system', content: [{ type: 'text', value: wellFormed(system) }] })
+  return { seen: prompts, asked: asked ?? userText('Continue.') }
+}
+
+const userText = (value: string): Prompt => ({ role: 'user', content: [{ type: 'text', value }] })
+
+function partOf(block: UserBlock): PromptText | PromptImage {
+  if (block.type === 'image' && block.data !== undefined)
+    return { type: 'image', value: { ...block, data: block.data } }
+  return { type: 'text', value: (block.type === 'text' ? block : notShown(block)).text }
+}
+
+const resultOf = ({ call, content }: ReplayResult): Prompt => ({
+  role: 'user',
+  content: [
+    { type: 'text', value: `Result of ${call.name}(${wellFormed(argumentsText(call))}):` },
+    ...content.map(partOf),
+  ],
+})
+
+/** Prompts in which pictures are only named, for a model that sees none. */
+export const withoutImages = ({ role, content }: Prompt): Prompt => ({
+  role,
+  content: content.map((part) =>
+    part.type === 'text' ? part : { type: 'text', value: notShown(part.value).text },
+  ),
+})
