@@ -131,6 +131,18 @@ describe('blocks', () => {
     expect(callsIn(followed.message).map((c) => c.arguments)).toEqual([{ n: 1 }])
   })
 
+  test('arguments may come with the call; where pieces come too, they are the arguments', async () => {
+    const begun = block({ type: 'tool_use', id: 'a', name: 'f', input: { n: 1 } })
+    for (const [pieces, args] of [
+      [[], { n: 1 }],
+      [[json('')], { n: 1 }],
+      [[json('{"n":'), json('2}')], { n: 2 }],
+    ] as const) {
+      const { message } = await hear(stream(start(), begun, ...pieces, ended(), stopped('tool_use'), end))
+      expect(callsIn(message).map((call) => call.arguments)).toEqual([args])
+    }
+  })
+
   test('what nobody knows is kept as it came, its pieces put together', async () => {
     const { message } = await hear(
       stream(
@@ -171,10 +183,19 @@ describe('a gateway that begins again', () => {
 
   test('says nothing of its first try in the message, and tells the second from it', async () => {
     const { message, events } = await hear(
-      stream(start(), ...said('Half a'), again, ...said('Whole.'), stopped('end_turn'), end),
+      stream(
+        start(),
+        ...said('Half a'),
+        block({ type: 'odd' }, 1),
+        again,
+        ...said('Whole.'),
+        stopped('end_turn'),
+        end,
+      ),
     )
     expect(message).toMatchObject({ responseId: 'msg_2', model: 'claude-y' })
     expect(textIn(message)).toBe('Whole.')
+    expect(message.content.some(({ type }) => type !== 'text')).toBe(false)
     expect(events.flatMap((event) => (event.type === 'text' ? [[event.index, event.delta]] : []))).toEqual([
       [0, 'Half a'],
       [1, 'Whole.'],
@@ -186,55 +207,5 @@ describe('a gateway that begins again', () => {
       stream(start(), ...said('One '), start(), ...said('two', 1), stopped('end_turn'), end),
     )
     expect(textIn(message)).toBe('One two')
-  })
-})
-
-describe('usage', () => {
-  test('is what was said last of each count, never a sum', async () => {
-    const usage = {
-      input_tokens: 9,
-      output_tokens: 1,
-      cache_creation_input_tokens: 3,
-      cache_read_input_tokens: 4,
-    }
-    const final = {
-      usage: { input_tokens: null, output_tokens: 30, output_tokens_details: { thinking_tokens: 12 } },
-    }
-    const { message } = await hear(
-      stream(start({ usage }), ...said('x'), stopped('end_turn'), stopped('end_turn', final), end),
-    )
-    expect(message.usage).toEqual({
-      input: 9,
-      output: 30,
-      cacheRead: 4,
-      cacheWrite: 3,
-      total: 46,
-      reasoning: 12,
-    })
-  })
-})
-
-describe('an answer cannot fill the memory', () => {
-  const bounded = messagesAdapter({ limits: { answer: 500 } })
-  const long = 'x'.repeat(30)
-  const many = (make: (i: number) => { type: string }[]) =>
-    Array.from({ length: 100 }, (_, i) => stream(...make(i)))
-
-  test.each([
-    ['texts', many(() => [text(long)])],
-    ['citations', many(() => [delta({ type: 'citations_delta', citation: { type: long } })])],
-    ['blocks', many((i) => [block({ type: 'odd', long }, i), ended(i)])],
-    ['calls', many((i) => [block({ type: 'tool_use', id: `t${i}`, name: 'f', input: {} }, i)])],
-    [
-      'unfinished pieces',
-      [stream(block({ type: 'odd' }, 1)), ...many(() => [delta({ type: 'x', long }, 1)])],
-    ],
-    ['proofs', many((i) => [block({ type: 'thinking', signature: long }, i), ended(i)])],
-  ])('with %s', async (_what, pieces) => {
-    const { error } = await hearAll(
-      bounded,
-      responseOf([stream(start(), block({ type: 'text' })), ...pieces]),
-    )
-    expect(error?.code).toBe('protocol')
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { messagesAdapter } from '../../src/adapters/anthropic.ts'
 import { hearAll, responseOf, textIn } from './answers.ts'
-import { block, end, said, start, stopped, stream, text } from './anthropic-events.ts'
+import { block, delta, end, ended, said, start, stopped, stream, text } from './anthropic-events.ts'
 
 const adapter = messagesAdapter()
 const hear = (body: string, status = 200) => hearAll(adapter, responseOf([body], { status }))
@@ -107,5 +107,55 @@ describe('errors', () => {
     expect((await hear(JSON.stringify(failure('invalid_request_error', words)), 400)).error?.code).toBe(
       'context-overflow',
     )
+  })
+})
+
+describe('usage', () => {
+  test('is what was said last of each count, never a sum', async () => {
+    const usage = {
+      input_tokens: 9,
+      output_tokens: 1,
+      cache_creation_input_tokens: 3,
+      cache_read_input_tokens: 4,
+    }
+    const final = {
+      usage: { input_tokens: null, output_tokens: 30, output_tokens_details: { thinking_tokens: 12 } },
+    }
+    const { message } = await hear(
+      stream(start({ usage }), ...said('x'), stopped('end_turn'), stopped('end_turn', final), end),
+    )
+    expect(message.usage).toEqual({
+      input: 9,
+      output: 30,
+      cacheRead: 4,
+      cacheWrite: 3,
+      total: 46,
+      reasoning: 12,
+    })
+  })
+})
+
+describe('an answer cannot fill the memory', () => {
+  const bounded = messagesAdapter({ limits: { answer: 500 } })
+  const long = 'x'.repeat(30)
+  const many = (make: (i: number) => { type: string }[]) =>
+    Array.from({ length: 100 }, (_, i) => stream(...make(i)))
+
+  test.each([
+    ['texts', many(() => [text(long)])],
+    ['citations', many(() => [delta({ type: 'citations_delta', citation: { type: long } })])],
+    ['blocks', many((i) => [block({ type: 'odd', long }, i), ended(i)])],
+    ['calls', many((i) => [block({ type: 'tool_use', id: `t${i}`, name: 'f', input: {} }, i)])],
+    [
+      'unfinished pieces',
+      [stream(block({ type: 'odd' }, 1)), ...many(() => [delta({ type: 'x', long }, 1)])],
+    ],
+    ['proofs', many((i) => [block({ type: 'thinking', signature: long }, i), ended(i)])],
+  ])('with %s', async (_what, pieces) => {
+    const { error } = await hearAll(
+      bounded,
+      responseOf([stream(start(), block({ type: 'text' })), ...pieces]),
+    )
+    expect(error?.code).toBe('protocol')
   })
 })
