@@ -17,6 +17,9 @@ const both = "export { createChat, direct, remote } from 'tidemark'"
 const dexie = "export { dexieStorage } from 'tidemark/dexie'"
 const translator = "export { chatAdapter } from 'tidemark/openai-chat'"
 const messages = "export { messagesAdapter } from 'tidemark/anthropic'"
+const gemini = "export { geminiAdapter } from 'tidemark/gemini'"
+const ollama = "export { ollamaAdapter } from 'tidemark/ollama'"
+const chrome = "export { chromeModel } from 'tidemark/chrome'"
 const model = "export { openaiChat } from 'tidemark/openai-chat'"
 const context = "export { assembleContext, createEstimator } from 'tidemark'"
 
@@ -40,6 +43,25 @@ export const budgets: readonly Budget[] = [
     without: both,
     most: 6_300,
     promised: 5_000,
+  },
+  {
+    what: 'the Gemini adapter, weighed likewise',
+    entry: `${both}\n${gemini}`,
+    without: both,
+    most: 6_500,
+    promised: 5_000,
+  },
+  {
+    what: 'the Ollama adapter, weighed likewise',
+    entry: `${both}\n${ollama}`,
+    without: both,
+    most: 5_000,
+  },
+  {
+    what: 'the built-in model of a browser, which needs no transport',
+    entry: `${both}\n${chrome}`,
+    without: both,
+    most: 5_000,
   },
   { what: 'assembleContext alone', entry: "export { assembleContext } from 'tidemark'", most: 3_000 },
   { what: 'the React binding', entry: "export * from 'tidemark/react'", external: ['react'], most: 1_000 },
