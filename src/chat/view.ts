@@ -1,5 +1,5 @@
 import { isSettled, type Message } from '../message/schema.ts'
-import { pathTo } from '../message/tree.ts'
+import { pathBy } from '../message/tree.ts'
 import { messageOf, messagesOf, type SessionState } from '../protocol/state.ts'
 
 /** What a list shows: the selected branch as far as it is known, then what was not accepted yet. */
@@ -10,12 +10,12 @@ export interface View {
 }
 
 /** Messages without a place yet, in local order: a map keeps the order in which rows were put in. */
-function unacknowledged(state: SessionState, shown: ReadonlySet<string>): Message[] {
+function unacknowledged(state: SessionState, path: readonly Message[]): Message[] {
   const rows: Message[] = []
-  for (const message of state.rest.values()) {
-    if (message.seq === undefined && !shown.has(message.id)) rows.push(message)
-  }
-  return rows
+  for (const message of state.rest.values()) if (message.seq === undefined) rows.push(message)
+  if (rows.length === 0) return rows
+  const shown = new Set(path.map(({ id }) => id))
+  return rows.filter(({ id }) => !shown.has(id))
 }
 
 /**
@@ -39,9 +39,9 @@ export function viewOf(
     )
     return sameItems(messages, last.view.messages) ? last.view : { ...last.view, messages }
   }
-  const path = pathTo(messagesOf(state), state.headId)
+  const path = pathBy((id) => messageOf(state, id), state.headId)
   const hasOlder = path[0] !== undefined && path[0].parentId !== null
-  const own = unacknowledged(state, new Set(path.map(({ id }) => id)))
+  const own = unacknowledged(state, path)
   const messages = [...path, ...own].map((message) => shown.get(message.id) ?? message)
   const same = last && last.view.hasOlder === hasOlder && sameItems(messages, last.view.messages)
   return same ? last.view : { messages, hasOlder }

@@ -26,11 +26,16 @@ const byPlace = (a: Message, b: Message): number => (place(a) === place(b) ? 0 :
  */
 export function pathTo(messages: Messages, headId: string | null): Message[] {
   const byId = indexOf(messages)
+  return pathBy((id) => byId.get(id), headId)
+}
+
+/** The same where messages can be looked up already. */
+export function pathBy(find: (id: string) => Message | undefined, headId: string | null): Message[] {
   const path: Message[] = []
   const passed = new Set<string>()
   let id = headId
   while (id !== null && !passed.has(id)) {
-    const message = byId.get(id)
+    const message = find(id)
     if (!message) break
     passed.add(id)
     path.push(message)
