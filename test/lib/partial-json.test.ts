@@ -104,6 +104,13 @@ describe('no JSON', () => {
     expect(read(text.split(''))).toMatchObject({ ok: false })
   })
 
+  test('no control character may stand in a text as it is', () => {
+    for (let code = 0; code < 32; code++) {
+      const text = `"a${String.fromCharCode(code)}"`
+      expect([code, read([text]).ok, parsed(text)]).toEqual([code, false, undefined])
+    }
+  })
+
   test('a prefix that happens to be JSON is shown, and is not the end', () => {
     const reader = createJsonReader()
     reader.push('{"path":"a"}')
