@@ -30,7 +30,8 @@ export default defineConfig({
           name: 'node',
           include: ['test/**/*.test.{ts,tsx}'],
           exclude: [...browserTests, ...e2eTests],
-          testTimeout: 10_000,
+          // Two cores may have much else to do: a test that is quick alone need not be so then.
+          testTimeout: 40_000,
           sequence: { groupOrder: 0 },
         },
       },
@@ -53,7 +54,7 @@ export default defineConfig({
         test: {
           name: 'browser',
           include: browserTests,
-          testTimeout: 20_000,
+          testTimeout: 40_000,
           sequence: { groupOrder: 1 },
           browser: {
             enabled: true,
@@ -73,8 +74,8 @@ export default defineConfig({
           include: e2eTests,
           // Each starts servers and a browser of its own: one file at a time, with time to spare on a busy machine.
           fileParallelism: false,
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
           sequence: { groupOrder: 2 },
         },
       },
