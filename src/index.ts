@@ -3,10 +3,12 @@ export type {
   Adapter,
   AssistantDraft,
   CallOptions,
+  Effort,
   EncodedRequest,
   Model,
   ModelContext,
   ModelEvent,
+  OutputFormat,
   RawResponse,
   ToolSpec,
 } from './adapters/contract.ts'

@@ -149,6 +149,19 @@ describe('an answer in the background', () => {
     ])
   })
 
+  test('goes on at the provider when its reader leaves without a word', async () => {
+    const server = await stage.serve((response) => response.writeHead(200, SSE).write(half))
+    let asked = 0
+    const counted: typeof fetch = (...request) => {
+      asked++
+      return fetch(...request)
+    }
+    const answer = model(server.url, { background: true, fetch: counted }).stream(context)
+    for await (const event of answer) if (event.type === 'text') break
+    await server.closed()
+    expect(asked).toBe(1)
+  })
+
   test('that is complete is not cancelled by an abortion afterwards', async () => {
     const server = await stage.serve((response) => response.writeHead(200, SSE).end(half + rest))
     const control = new AbortController()
