@@ -9,13 +9,12 @@ import {
   keep,
   type OpenCall,
   openCall,
-  setUsage,
   startDraft,
   writeCall,
 } from './draft.ts'
 import type { Dialect } from './hear.ts'
 import { count, type JsonRecord, list, record, string } from './json.ts'
-import { usageOf } from './usage.ts'
+import { setUsage } from './usage.ts'
 
 /** A content block that is still being written: one that grows, a call, or one that we do not know. */
 interface OpenBlock {
@@ -153,8 +152,7 @@ function readState(draft: Draft, state: MessagesState, told: JsonRecord, found: 
   if (input === undefined) return
   const prompt = input + cacheRead + cacheWrite
   const reasoning = count(record(usage.output_tokens_details).thinking_tokens)
-  const sum = usageOf({ prompt, completion, cacheRead, cacheWrite, reasoning })
-  if (sum) setUsage(draft, sum)
+  setUsage(draft, found, { prompt, completion, cacheRead, cacheWrite, reasoning })
 }
 
 const COUNTS = ['input_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens', 'output_tokens']

@@ -88,7 +88,7 @@ export interface RawResponse {
 /** The assistant's message as far as the provider knows it: without the fields that belong to a session. */
 export type AssistantDraft = Pick<
   AssistantMessage,
-  'role' | 'content' | 'provider' | 'model' | 'responseId' | 'usage' | 'stopReason'
+  'role' | 'content' | 'provider' | 'model' | 'responseId' | 'usage' | 'usageRaw' | 'stopReason'
 >
 
 /**

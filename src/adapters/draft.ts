@@ -1,5 +1,5 @@
 import { type ErrorData, TidemarkError } from '../lib/errors.ts'
-import type { AssistantBlock, SourceBlock, ToolCallBlock, Usage } from '../message/schema.ts'
+import type { AssistantBlock, SourceBlock, ToolCallBlock } from '../message/schema.ts'
 import type { AssistantDraft, ModelEvent } from './contract.ts'
 import { parseJson } from './json.ts'
 
@@ -27,7 +27,8 @@ export interface Draft {
   readonly calls: OpenCall[]
   readonly sources: Map<string, SourceBlock>
   head: { model?: string; responseId?: string }
-  usage: Usage | undefined
+  /** What the call has cost so far, by the newest report. */
+  spent: Pick<AssistantDraft, 'usage' | 'usageRaw'>
   /** What was not yet taken. */
   events: ModelEvent[]
   size: number
@@ -46,7 +47,7 @@ export const createDraft = (provider: string, limit: number): Draft => ({
   calls: [],
   sources: new Map(),
   head: {},
-  usage: undefined,
+  spent: {},
   events: [],
   size: 0,
   ended: false,
@@ -163,22 +164,16 @@ export function addSource(draft: Draft, url: string, title: string): void {
   draft.sources.set(url, { type: 'source', url, ...(title && { title }) })
 }
 
-/** What the call has cost so far. Later reports replace earlier ones. */
-export function setUsage(draft: Draft, usage: Usage): void {
-  draft.usage = usage
-  draft.events.push({ type: 'usage', usage })
-}
-
 /** The last event. A second ending is ignored. */
 export function endDraft(draft: Draft, ending: Ending): void {
   if (draft.ended) return
   draft.ended = true
-  const { provider, content, head, usage, events } = draft
+  const { provider, content, head, spent, events } = draft
   // In an answer that was cut off, the call written last may be cut too, even where what is there happens to parse.
   for (const call of draft.calls) closeCall(draft, call, ending.reason === 'stop' || call !== draft.lastCall)
   for (const source of draft.sources.values())
     events.push({ type: 'source', index: content.push(source) - 1, source })
-  const message: AssistantDraft = { role: 'assistant', content, provider, ...head, ...(usage && { usage }) }
+  const message: AssistantDraft = { role: 'assistant', content, provider, ...head, ...spent }
   if ('error' in ending) {
     const { reason, error } = ending
     events.push({

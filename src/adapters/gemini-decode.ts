@@ -9,14 +9,13 @@ import {
   growBlock,
   type OpenCall,
   openCall,
-  setUsage,
   startDraft,
   writeCall,
 } from './draft.ts'
 import { type ArgumentsPen, endOfArguments, writeLeaf } from './gemini-args.ts'
 import type { Dialect } from './hear.ts'
 import { count, type JsonRecord, list, record, string } from './json.ts'
-import { usageOf } from './usage.ts'
+import { setUsage } from './usage.ts'
 
 /** What is remembered of an answer between its pieces. */
 export interface GeminiState {
@@ -132,15 +131,17 @@ function readUsage(draft: Draft, found: unknown): void {
   if (!isRecord(found)) return
   const of = (name: string) => count(found[name]) ?? 0
   const reasoning = of('thoughtsTokenCount')
-  const usage = usageOf({
-    prompt: of('promptTokenCount') + of('toolUsePromptTokenCount'),
-    completion: of('candidatesTokenCount') + reasoning,
+  const prompt = of('promptTokenCount') + of('toolUsePromptTokenCount')
+  const completion = of('candidatesTokenCount') + reasoning
+  // Nothing counted is no news.
+  if (prompt + completion === 0 && draft.spent.usage) return
+  setUsage(draft, found, {
+    prompt,
+    completion,
     cacheRead: of('cachedContentTokenCount'),
     total: count(found.totalTokenCount),
     reasoning,
   })
-  // Nothing counted is no news.
-  if (usage && (usage.total > 0 || !draft.usage)) setUsage(draft, usage)
 }
 
 /** Reasons other than a failure of the model, by name or by the number that some servers give instead. */

@@ -1,17 +1,8 @@
 import { isRecord } from '../protocol/lenient.ts'
-import {
-  addText,
-  addThinking,
-  type Draft,
-  type Ending,
-  openCall,
-  setUsage,
-  startDraft,
-  writeCall,
-} from './draft.ts'
+import { addText, addThinking, type Draft, type Ending, openCall, startDraft, writeCall } from './draft.ts'
 import type { Dialect } from './hear.ts'
 import { count, type JsonRecord, list, record, string } from './json.ts'
-import { usageOf } from './usage.ts'
+import { setUsage } from './usage.ts'
 
 /** Ollama's `/api/chat` and `/api/generate`: a line of JSON for each piece, the last of which is `done`, or one for all. */
 export const ollamaDialect: Dialect<undefined> = {
@@ -31,8 +22,7 @@ function readLine(draft: Draft, line: JsonRecord): Ending | undefined {
   const completion = count(line.eval_count)
   // A prompt that was in the cache has no count.
   const prompt = count(line.prompt_eval_count) ?? (completion === undefined ? undefined : 0)
-  const usage = usageOf({ prompt, completion })
-  if (usage) setUsage(draft, usage)
+  setUsage(draft, line, { prompt, completion })
   return { reason: line.done_reason === 'length' ? 'length' : 'stop' }
 }
 

@@ -11,7 +11,6 @@ import {
   nameCall,
   type OpenCall,
   openCall,
-  setUsage,
   signThinking,
   startDraft,
   writeCall,
@@ -19,7 +18,7 @@ import {
 import { errorIn, failureFrom } from './failure.ts'
 import type { Dialect } from './hear.ts'
 import { count, type JsonRecord, list, parseJson, record, string } from './json.ts'
-import { usageOf } from './usage.ts'
+import { setUsage } from './usage.ts'
 
 /** The key of the one call that came before there were `tool_calls`. */
 const LEGACY = -1
@@ -142,7 +141,7 @@ function readUsage(draft: Draft, piece: JsonRecord): void {
   const found = piece.usage
   if (!isRecord(found)) return
   const prompt = record(found.prompt_tokens_details)
-  const usage = usageOf({
+  setUsage(draft, found, {
     prompt: count(found.prompt_tokens),
     completion: count(found.completion_tokens),
     total: count(found.total_tokens),
@@ -151,7 +150,6 @@ function readUsage(draft: Draft, piece: JsonRecord): void {
     cacheWrite: count(prompt.cache_write_tokens),
     reasoning: count(record(found.completion_tokens_details).reasoning_tokens),
   })
-  if (usage) setUsage(draft, usage)
 }
 
 /** Perplexity says its sources beside the answer: with titles, and the addresses once more. */

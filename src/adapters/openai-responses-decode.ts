@@ -9,7 +9,6 @@ import {
   keep,
   type OpenCall,
   openCall,
-  setUsage,
   startDraft,
   writeCall,
 } from './draft.ts'
@@ -17,7 +16,7 @@ import { errorIn, failureFrom } from './failure.ts'
 import type { Dialect } from './hear.ts'
 import { count, type JsonRecord, list, record, rowOf, string } from './json.ts'
 import { encodeResume } from './openai-responses-encode.ts'
-import { usageOf } from './usage.ts'
+import { setUsage } from './usage.ts'
 
 /** An item of the output that is still being written. */
 interface OpenItem {
@@ -238,7 +237,7 @@ const ENDS: Readonly<Record<string, (error: JsonRecord, reason: string) => Endin
 
 function readUsage(draft: Draft, found: JsonRecord): void {
   const input = record(found.input_tokens_details)
-  const usage = usageOf({
+  setUsage(draft, found, {
     prompt: count(found.input_tokens),
     completion: count(found.output_tokens),
     total: count(found.total_tokens),
@@ -246,5 +245,4 @@ function readUsage(draft: Draft, found: JsonRecord): void {
     cacheWrite: count(input.cache_write_tokens),
     reasoning: count(record(found.output_tokens_details).reasoning_tokens),
   })
-  if (usage) setUsage(draft, usage)
 }

@@ -36,7 +36,15 @@ const says = (message: Message): boolean =>
 
 /** A half answer as text that says so: what else is in it may be cut anywhere. What was counted or measured is not this. */
 function asMarkedText(message: AssistantMessage): AssistantMessage {
-  const { usage: _, tokenCount: __, error: ___, stopReason: ____, responseId: _____, ...rest } = message
+  const {
+    usage: _usage,
+    usageRaw: _raw,
+    tokenCount: _count,
+    error: _error,
+    stopReason: _reason,
+    responseId: _id,
+    ...rest
+  } = message
   const text = `${textOf(message).trimEnd()} ${INTERRUPTED_MARK}`
   return { ...rest, status: 'completed', content: [{ type: 'text', text }] }
 }

@@ -62,6 +62,8 @@ export const ToolCallBlock = z.object({
   name: z.string(),
   arguments: z.optional(z.unknown()),
   rawArguments: z.optional(z.string()),
+  /** What the model wrote was no JSON: `arguments` is what a repair made of it. */
+  repaired: z.optional(z.boolean()),
   /** Executed by the provider's own server; never by us. */
   server: z.optional(z.boolean()),
   signature,
@@ -156,6 +158,8 @@ export const AssistantMessage = z.object({
   runId: z.optional(Id),
   responseId: z.optional(z.string()),
   usage: z.optional(Usage),
+  /** What the provider counted, as it said it, where its numbers contradict each other: then there is no `usage`. */
+  usageRaw: z.optional(z.unknown()),
   stopReason: z.optional(StopReason),
 })
 export type AssistantMessage = z.infer<typeof AssistantMessage>

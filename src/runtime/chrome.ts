@@ -7,14 +7,12 @@ import {
   type Draft,
   type Ending,
   endDraft,
-  setUsage,
   startDraft,
   takeEvents,
 } from '../adapters/draft.ts'
 import { count, record, string } from '../adapters/json.ts'
-import { usageOf } from '../adapters/usage.ts'
+import { setUsage } from '../adapters/usage.ts'
 import { type ErrorCode, errorData, TidemarkError } from '../lib/errors.ts'
-import type { Usage } from '../message/schema.ts'
 import { type Gate, openGate, STOPPED } from '../turn/gate.ts'
 import {
   type LanguageModelApi,
@@ -104,8 +102,7 @@ async function* ask(
       hear(draft, value)
       yield* takeEvents(draft)
     }
-    const usage = spent(before, await unlessStopped(gate, measured), usedIn(session))
-    if (usage) setUsage(draft, usage)
+    tellUsage(draft, before, await unlessStopped(gate, measured), usedIn(session))
     endDraft(draft, { reason: 'stop' })
   } catch (thrown) {
     endDraft(draft, failed(thrown))
@@ -185,14 +182,10 @@ function hear(draft: Draft, piece: unknown): void {
 }
 
 /** What the browser counted: what was there before and what was asked is input, what came on top is output. */
-function spent(
-  before: number | undefined,
-  asked: number | undefined,
-  total: number | undefined,
-): Usage | undefined {
-  if (before === undefined || asked === undefined || total === undefined) return undefined
-  const completion = total - before - asked
-  return completion < 0 ? undefined : usageOf({ prompt: before + asked, completion, total })
+function tellUsage(draft: Draft, before?: number, asked?: number, total?: number): void {
+  if (before === undefined || asked === undefined || total === undefined) return
+  const prompt = before + asked
+  setUsage(draft, { before, asked, total }, { prompt, completion: total - prompt, total })
 }
 
 /** What the platform's exceptions mean here. */

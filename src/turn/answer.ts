@@ -101,7 +101,8 @@ function retryDelay(run: Run, answer: Answer, final: Final, attempt: number): nu
 
 /** Adds up what was spent; once a call that was accepted does not say, nobody knows the sum. */
 function account(run: Run, answer: Answer, final: Final): void {
-  answer.usage = final.message?.usage ?? answer.usage
+  const { usage, usageRaw } = final.message ?? {}
+  answer.usage = usage ?? (usageRaw === undefined ? answer.usage : undefined)
   if (answer.usage) run.usages.push(answer.usage)
   else if (answer.started || !('error' in final)) run.usages.push(undefined)
 }
@@ -134,6 +135,7 @@ function settle(run: Run, answer: Answer, final: Final): Settlement {
     stopReason: final.reason,
     updatedAt: run.options.env.now(),
     ...(usage && { usage }),
+    ...(final.message?.usageRaw !== undefined && { usageRaw: final.message.usageRaw }),
     ...(usage && !failed && { tokenCount: usage.output }),
   }
   const events: ChatEvent[] = said ? flush(partial) : []
