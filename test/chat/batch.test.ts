@@ -10,6 +10,7 @@ import {
   sessionRow,
 } from '../../src/chat/batch.ts'
 import { LOCAL_POSITION, type OutboxRow } from '../../src/chat/ports.ts'
+import type { AssistantBlock } from '../../src/message/schema.ts'
 import type { Envelope } from '../../src/protocol/events.ts'
 import { reduce } from '../../src/protocol/reduce.ts'
 import {
@@ -168,18 +169,19 @@ describe('a growing answer', () => {
   })
 
   test('keeps the description of a block that began without a text, or with one of its own', async () => {
-    for (const begun of [
-      { type: 'toolCall' as const, id: 'c', name: 'clock' },
-      { type: 'toolCall' as const, id: 'c', name: 'clock', rawArguments: '{"a' },
-      { type: 'thinking' as const, text: 'hm', signature: 's' },
-      { type: 'source' as const, url: 'https://example.org' },
-    ]) {
+    const blocks: AssistantBlock[] = [
+      { type: 'toolCall', id: 'c', name: 'clock' },
+      { type: 'toolCall', id: 'c', name: 'clock', rawArguments: '{"a' },
+      { type: 'thinking', text: 'hm', signature: 's' },
+      { type: 'source', url: 'https://example.org' },
+    ]
+    for (const [begun, first] of blocks.flatMap((block) => [[block, ''] as const, [block, 'b'] as const])) {
       const at = desk()
       for (const envelope of streamed()) at.fold(envelope)
       await at.write()
       at.fold({
         id: { n: 4, tag: 'x' },
-        event: { type: 'message.delta', id: 'a', index: 0, block: begun, delta: '' },
+        event: { type: 'message.delta', id: 'a', index: 0, block: begun, delta: first },
       })
       await at.write()
       await at.expectSame()

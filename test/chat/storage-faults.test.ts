@@ -103,6 +103,7 @@ describe('a storage whose n-th operation fails', () => {
       const later = storage.reopen()
       await tryWith(later, decide(n))
       const { rows } = await later.reopen().window('s', { limit: 100 })
+      expect(new Set(rows.map(({ position }) => position)).size).toBe(rows.length)
       for (const message of known)
         expect(rows.find((row) => row.message.id === message.id)?.message).toEqual(message)
     }
@@ -124,4 +125,12 @@ test('a storage that never works leaves a chat that works from memory', async ()
   await world.pass(600_000)
   // Tried again with patience: start, the session, and its writes, each some four times a minute in the long run.
   expect(storage.asked() - asked).toBeLessThan(200)
+})
+
+test('a storage that fails is not asked for every word of an answer', async () => {
+  const storage = watchedStorage()
+  storage.fail((_, operation) => operation === 'commit')
+  const { session } = directChat({ storage, steps: ['x'.repeat(300)], chunkSize: 1 })
+  await (await session.send('go')).answer
+  expect(storage.asked()).toBeLessThan(30)
 })
