@@ -73,6 +73,13 @@ describe('a request', () => {
     }
   })
 
+  test('takes a model of a later number for a newer one, and one of another maker for an older one', () => {
+    const asked = { temperature: 0.5, thinking: 'none' } as const
+    expect(sent(hi, { model: 'claude-opus-4-10', ...asked })).not.toHaveProperty('temperature')
+    expect(sent(hi, { model: 'glm-5', ...asked })).toMatchObject({ temperature: 0.5 })
+    expect(sent(hi, { model: 'glm-5', thinking: 'low' }).thinking).toMatchObject({ type: 'enabled' })
+  })
+
   test('ends with what the caller wants beside it, own fields alone', () => {
     const extra = Object.assign(
       Object.create({ inherited: 1 }),

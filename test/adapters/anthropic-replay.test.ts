@@ -79,6 +79,13 @@ describe('what the provider’s own tools did', () => {
       ])
   })
 
+  test('does not wait where words came after it', async () => {
+    const thought = { type: 'thinking', thinking: 'hm', signature: 'S' }
+    const content = [search('srvtoolu_1'), text('I found nothing.')]
+    for (const said of [content, [...content, thought]])
+      expect(sent([question, await heard('1', said)])[1]).toEqual(['assistant', [text('I found nothing.')]])
+  })
+
   test('waits for the results of calls of ours, and may be answered in the next answer', async () => {
     const answer = await heard('1', [search('srvtoolu_1'), ours('toolu_1')], 'tool_use')
     const result = toolMessage('2', 'toolu_1', { content: [{ type: 'text', text: 'noon' }] })
