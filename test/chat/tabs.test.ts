@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { createTabs } from '../../src/chat/tabs.ts'
 import { memoryStorage } from '../../src/storage/memory.ts'
 import { createHold } from '../../src/testing/scripted-model.ts'
 import { remoteChat, requestsTo, SEND } from '../runtime/remote-chat.ts'
@@ -216,68 +215,4 @@ test('a refused message is tried again and given up from the tab that does not l
   expect(statuses(first.session.get().messages)).toEqual(['user completed', 'assistant completed'])
   expect([...(server.rooms.get('s')?.messages.values() ?? [])].length).toBe(2)
   expect(requestsTo(server, 'GET /sessions/s/events').length).toBe(1)
-})
-
-describe('tabs', () => {
-  test('without a name, or a browser’s locks, work alone', () => {
-    let led = 0
-    createTabs(undefined, () => {}).lead('s', () => led++)
-    createTabs('name', () => {}).lead('s', () => led++)
-    expect(led).toBe(2)
-  })
-
-  test('that are refused their lock work alone, too', async () => {
-    likeBrowser()
-    Object.assign(navigator.locks, {
-      request: async () => {
-        throw new DOMException('opaque origin', 'SecurityError')
-      },
-    })
-    let led = 0
-    const tabs = createTabs('name', () => {})
-    tabs.lead('s', () => led++)
-    await idle()
-    expect(led).toBe(1)
-    tabs.close()
-  })
-
-  test('lead one after the other, and not at all once given up', async () => {
-    const name = likeBrowser()
-    const led: string[] = []
-    const [a, b, c] = ['a', 'b', 'c'].map((who) => {
-      const tabs = createTabs(name, () => {})
-      return { tabs, leave: tabs.lead('s', () => led.push(who)) }
-    })
-    await idle()
-    expect(led).toEqual(['a'])
-    b?.leave()
-    a?.leave()
-    await idle()
-    expect(led).toEqual(['a', 'c'])
-    for (const tab of [a, b, c]) tab?.tabs.close()
-    c?.tabs.post({ type: 'stored', sessionId: 's' })
-  })
-
-  test('hear what others stored, and nothing that is no such word', async () => {
-    const name = likeBrowser()
-    const heard: string[] = []
-    const tabs = createTabs(name, ({ sessionId }) => heard.push(sessionId))
-    const other = createTabs(name, () => {})
-    const stranger = new BroadcastChannel(`tidemark:${name}`)
-    for (const word of [
-      null,
-      1,
-      'stored',
-      {},
-      { type: 'stored' },
-      { type: 'stored', sessionId: 1 },
-      { type: 'x', sessionId: 's' },
-    ])
-      stranger.postMessage(word)
-    other.post({ type: 'stored', sessionId: 's' })
-    await expect.poll(() => heard).toEqual(['s'])
-    stranger.close()
-    other.close()
-    tabs.close()
-  })
 })
