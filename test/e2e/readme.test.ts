@@ -57,6 +57,7 @@ test('the snippet works as printed', async () => {
   const errors: string[] = []
   page.on('pageerror', (error) => errors.push(error.message))
   await page.goto(url)
+  await page.mouse.click(50, 50)
   await expect.poll(() => page.evaluate(() => document.body.textContent)).toContain('What is a tidemark?')
   await expect
     .poll(() => page.evaluate(() => (document.body.textContent ?? '').length), { timeout: 20_000 })
