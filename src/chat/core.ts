@@ -142,13 +142,16 @@ export function update(
   if (next === before) return
   core.state = next
   const changed = [...trace.changed, ...trace.removed]
+  const wereFrozen = core.frozen
   if (core.frozen.size + core.stopped.size > 0) freezeStopped(core, before, changed)
   const { stale, messages } = core.watchers
   for (const id of changed) stale.add(id)
   for (const { messageId } of trace.pieces) stale.add(messageId)
   core.deps.onChange(core, trace, origin)
+  // Also where the answer settles at once: what a stopped run said last is seen, but not appended.
   for (const piece of [...trace.pieces, ...grownBy(core, before, trace)])
-    if (!core.frozen.has(piece.messageId)) messages.get(piece.messageId)?.append(piece)
+    if (!wereFrozen.has(piece.messageId) && !core.frozen.has(piece.messageId))
+      messages.get(piece.messageId)?.append(piece)
   if (next.deleted && !before.deleted)
     core.answers.end(new TidemarkError('not-found', 'the session was deleted'))
   // Deltas alone end nothing.

@@ -2,6 +2,7 @@ import { backoffDelay } from '../lib/backoff.ts'
 import { createCell } from '../lib/cell.ts'
 import { platformEnv } from '../lib/env.ts'
 import { errorData, errorFrom, TidemarkError } from '../lib/errors.ts'
+import { expectOption, hasMethod } from '../lib/expect.ts'
 import { Id, type Session } from '../message/schema.ts'
 import { update } from './core.ts'
 import { type Lobby, noteUse, problem, showSessions, storageFailed, storageWorks } from './lobby.ts'
@@ -186,6 +187,12 @@ function newLobby(options: ChatOptions): Lobby {
  * asked for, except what already waits in the outbox.
  */
 export function createChat(options: ChatOptions): Chat {
+  const { storage, runtime } = options ?? {}
+  expectOption(
+    hasMethod(storage, 'commit'),
+    'storage: expected dexieStorage(name), memoryStorage() or the like',
+  )
+  expectOption(hasMethod(runtime, 'dispatch'), 'runtime: expected remote({ url }) or direct({ model })')
   const lobby = newLobby(options)
   lobby.runtime.open(hostOf(lobby))
   const each = (does: (room: Room) => void) => {

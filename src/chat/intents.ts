@@ -25,14 +25,16 @@ const invalid = (message: string) => new TidemarkError('invalid-request', messag
 
 /** The blocks of an input. Throws `invalid-request` where it is empty or not content. */
 export function blocksOf(input: UserInput): UserBlock[] {
-  const blocks = typeof input === 'string' ? [{ type: 'text' as const, text: input }] : [...input]
-  const says = blocks.some((block) => block.type !== 'text' || block.text.trim() !== '')
-  if (!says) throw invalid('input: expected text or at least one block, got nothing')
-  return blocks.map((block, index) => {
+  const given: readonly unknown[] = typeof input === 'string' ? [{ type: 'text', text: input }] : input
+  if (!Array.isArray(given)) throw invalid('input: expected text, or an array of blocks')
+  const blocks = given.map((block, index) => {
     const parsed = UserBlock.safeParse(block)
     if (!parsed.success) throw invalid(`input[${index}]: expected a text, image or file block`)
     return parsed.data
   })
+  const says = blocks.some((block) => block.type !== 'text' || block.text.trim() !== '')
+  if (!says) throw invalid('input: expected text or at least one block, got nothing')
+  return blocks
 }
 
 const Metadata = z.record(z.string(), z.unknown())

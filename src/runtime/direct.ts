@@ -2,6 +2,7 @@ import type { CallOptions, Model } from '../adapters/contract.ts'
 import type { OutboxRequest } from '../chat/ports.ts'
 import type { Accepted, DispatchContext, Runtime, RuntimeHost } from '../chat/runtime-port.ts'
 import { errorFrom, TidemarkError } from '../lib/errors.ts'
+import { expectOption, hasMethod } from '../lib/expect.ts'
 import type { Message } from '../message/schema.ts'
 import type { WhenBusy } from '../protocol/commands.ts'
 import type { ChatEvent } from '../protocol/events.ts'
@@ -186,6 +187,10 @@ async function answer(
  * or has failed for another reason than a missing network: until then it stays in the outbox and is tried again.
  */
 export function direct(options: DirectOptions): Runtime {
+  expectOption(
+    hasMethod(options?.model, 'stream'),
+    'model: expected a model, such as openaiChat(name, options)',
+  )
   let host: RuntimeHost | undefined
   const runs: Runs = { running: new Map(), cancelled: new Set() }
 

@@ -1,4 +1,5 @@
 import { ErrorData, isAbort, isRetryable, TidemarkError } from '../lib/errors.ts'
+import { expectOption } from '../lib/expect.ts'
 import { isRecord } from '../protocol/lenient.ts'
 
 type HeadersLike = Readonly<Record<string, string>>
@@ -96,6 +97,7 @@ async function jsonOf(response: Response): Promise<unknown> {
 
 /** Requests below one URL. Headers are asked for anew after a 401, once, so that a rotated token goes through. */
 export function createHttp({ url, headers, fetch: given, credentials = 'same-origin' }: HttpOptions): Http {
+  expectOption(typeof url === 'string', 'url: expected where /sessions lives, such as "/api"')
   const base = url.replace(/\/+$/, '')
   const own = async () => (typeof headers === 'function' ? await headers() : headers)
 

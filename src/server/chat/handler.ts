@@ -1,4 +1,5 @@
 import { TidemarkError } from '../../lib/errors.ts'
+import { expectOption, hasMethod } from '../../lib/expect.ts'
 import { corsHeaders, preflight, withHeaders } from '../http/cors.ts'
 import { errorResponse, isUnexpected, publicError } from '../http/errors.ts'
 import { postCommand } from './commands.ts'
@@ -82,6 +83,9 @@ async function answer(
  * ```
  */
 export function createChatHandler(options: ChatHandlerOptions): ChatHandler {
+  const { store, model } = options ?? {}
+  expectOption(hasMethod(store, 'transact'), 'store: expected a HistoryStore, such as sqliteStore(path)')
+  expectOption(hasMethod(model, 'stream'), 'model: expected a model, such as openaiChat(name, options)')
   const closing = new AbortController()
   const ctx = createContext(options, closing.signal)
   const runs: Runs = new Map()
