@@ -32,6 +32,24 @@ describe('close', () => {
     }
   })
 
+  test('at any moment of coming back, with an answer that was cut off, leaves no timer', async () => {
+    for (let turns = 0; turns < 30; turns++) {
+      const first = directChat({ steps: [['half an ', { stall: true }]] })
+      await first.session.send('one')
+      await first.session.send('two')
+      await first.world.until(() => shown(first.session.get().messages).includes('half an '))
+      await first.world.pass(200)
+      const again = directChat({ storage: first.storage.reopen(), world: createWorld({ name: `n${turns}` }) })
+      for (let turn = 0; turn < turns; turn++) await Promise.resolve()
+      await again.chat.close()
+      await idle()
+      expect(again.world.sleeping()).toBe(0)
+      const asked = again.storage.asked()
+      await again.world.pass(60_000)
+      expect(again.storage.asked()).toBe(asked)
+    }
+  })
+
   test('stores the partial answer as interrupted, and tells those who wait for it', async () => {
     const { session, chat, storage, world } = directChat({ steps: [['half an ', { stall: true }]] })
     const { answer } = await session.send('one')

@@ -78,12 +78,17 @@ describe('send', () => {
     storage.fail((_, operation) => operation === 'commit')
     const { session, chat, world } = directChat({ storage })
     const told: string[] = [chat.health.get().storage]
-    chat.health.subscribe(() => told.push(chat.health.get().storage))
+    const errors = new Set<unknown>()
+    chat.health.subscribe(() => {
+      told.push(chat.health.get().storage)
+      errors.add(chat.health.get().lastError)
+    })
     for (const text of ['one', 'two']) await (await session.send(text)).answer
     await world.pass(60_000)
     storage.fail()
     await world.pass(60_000)
     expect(told.filter((health, at) => health !== told[at - 1])).toEqual(['disk', 'failed', 'disk'])
+    expect([...errors].filter((error) => error !== undefined).length).toBe(1)
   })
 
   test('twice in a row, without waiting, keeps the order, and each follows the one before', async () => {

@@ -45,9 +45,9 @@ const steps = (context: { messages: readonly Parameters<typeof shown>[0][number]
 
 /** A visit over a storage that fails in some way, and what is left once it works again. */
 async function tryWith(storage: WatchedStorage, decide: Decide): Promise<void> {
-  const open = directChat({ storage, steps, chunkSize: 2, world: createWorld({ name: 'new' }) })
-  const before = open.storage.asked()
+  const before = storage.asked()
   storage.fail((n, operation) => decide(n - before, operation))
+  const open = directChat({ storage, steps, chunkSize: 2, world: createWorld({ name: 'new' }) })
   const { thrown, onDisk } = await visit(open)
   expect(thrown).toEqual([])
   const inside = storage.reopen()
@@ -130,7 +130,34 @@ test('a storage that never works leaves a chat that works from memory', async ()
 test('a storage that fails is not asked for every word of an answer', async () => {
   const storage = watchedStorage()
   storage.fail((_, operation) => operation === 'commit')
-  const { session } = directChat({ storage, steps: ['x'.repeat(300)], chunkSize: 1 })
-  await (await session.send('go')).answer
-  expect(storage.asked()).toBeLessThan(30)
+  const world = createWorld()
+  // A word every 150 ms: each of them would be reason enough to write.
+  const words = Array.from({ length: 60 }, (_, at) => ['x', { hold: world.env.sleep(150 * at) }])
+  const { session } = directChat({ storage, world, steps: [words.flat()] })
+  const { answer } = await session.send('go')
+  const asked = storage.asked()
+  await world.pass(9_500)
+  expect(shown([await answer])).toEqual(['x'.repeat(60)])
+  expect(storage.asked() - asked).toBeLessThan(20)
+})
+
+test('what could not be read is not written over: nothing is stored before it was', async () => {
+  const storage = watchedStorage()
+  const earlier = directChat({ storage, steps })
+  await (await earlier.session.send('early')).answer
+  await earlier.chat.close()
+  const later = storage.reopen()
+  const before = await storage.reopen().window('s', { limit: 9 })
+  later.fail((_, operation) => operation !== 'commit')
+  const { session, chat, world } = directChat({ storage: later, steps, world: createWorld({ name: 'new' }) })
+  const { saved, answer } = await session.send('late')
+  expect(saved).toBe('memory')
+  expect(shown([await answer])).toEqual(['re: late'])
+  await world.pass(10_000)
+  expect(await storage.reopen().window('s', { limit: 9 })).toEqual(before)
+  later.fail()
+  await world.until(() => chat.health.get().storage === 'disk')
+  await world.pass(1_000)
+  const { rows } = await storage.reopen().window('s', { limit: 9 })
+  expect(shown(rows.map(({ message }) => message))).toEqual(['early', 're: early', 'late', 're: late'])
 })

@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { memoryStorage } from '../../src/storage/memory.ts'
 import { createHold } from '../../src/testing/scripted-model.ts'
-import { remoteChat, requestsTo, SEND } from '../runtime/remote-chat.ts'
-import { scriptedServer } from '../runtime/scripted-server.ts'
 import { likeBrowser } from './browser-tabs.ts'
 import { type DirectChat, type DirectSetup, directChat, shown, statuses } from './direct-chat.ts'
 import { watchedStorage } from './storages.ts'
@@ -172,6 +170,40 @@ describe('two tabs of a direct chat', () => {
     expect(messages.find(({ id }) => id === two.id)?.status).toBe('completed')
   })
 
+  test('keep what only one of them knows, while its storage fails', async () => {
+    const { first, second } = await twoTabs({
+      steps: (_, call) => (call === 0 ? 'first' : [{ stall: true }]),
+    })
+    await first.session.send('one')
+    await expectAgreed(first, second, ['one', 'first'])
+    second.storage.fail((_, operation) => operation === 'commit')
+    const { id, saved } = await second.session.send('two')
+    expect(saved).toBe('memory')
+    await first.session.rename('Tides')
+    await expect.poll(() => second.session.get().session?.title).toBe('Tides')
+    expect(second.session.message(id).get()?.status).toBe('pending')
+    expect(second.chat.health.get().outbox).toBeGreaterThan(0)
+    second.storage.fail()
+    await second.world.pass(31_000)
+    await expect.poll(() => shown(first.session.get().messages)).toContain('two')
+  })
+
+  test('try again what was refused, from the one that does not lead', async () => {
+    const hold = createHold()
+    const { first, second } = await twoTabs({ steps: [['busy', hold], 'at last'] })
+    await first.session.send('one')
+    await first.world.until(() => shown(first.session.get().messages).includes('busy'))
+    await first.world.pass(200)
+    await expect.poll(() => shown(second.session.get().messages)).toEqual(['one', 'busy'])
+    const two = await second.session.send('two', { whenBusy: 'refuse' })
+    await expect.poll(() => second.session.message(two.id).get()?.status).toBe('failed')
+    hold.release()
+    await expect.poll(() => statuses(first.session.get().messages)[1]).toBe('assistant completed')
+    await second.session.retry(two.id)
+    await expectAgreed(first, second, ['one', 'busy', 'two', 'at last'])
+    expect(statuses(first.session.get().messages)[2]).toBe('user completed')
+  })
+
   test('do not touch each other’s running answer when one is opened', async () => {
     const hold = createHold()
     const { first, storage } = await twoTabs({ steps: [['half ', hold, 'whole']] })
@@ -183,36 +215,4 @@ describe('two tabs of a direct chat', () => {
     hold.release()
     await expectAgreed(first, third, ['one', 'half whole'])
   })
-})
-
-test('a refused message is tried again and given up from the tab that does not lead', async () => {
-  const storage = watchedStorage(memoryStorage(), likeBrowser())
-  const server = scriptedServer()
-  let refuses = true
-  server.instead = ({ method, path }) =>
-    refuses && `${method} ${path}` === SEND
-      ? new Response('{"error":{"code":"invalid-request","message":"no"}}', { status: 400 })
-      : undefined
-  const first = remoteChat({ server, storage, world: createWorld({ name: 'one' }) })
-  await idle()
-  const second = remoteChat({ server, storage: storage.reopen(), world: createWorld({ name: 'two' }) })
-  const one = await second.session.send('one')
-  const two = await second.session.send('two')
-  await expect.poll(() => statuses(second.session.get().messages)).toEqual(['user failed', 'user pending'])
-  await second.session.discard(one.id)
-  await expect.poll(() => statuses(first.session.get().messages)).toEqual(['user failed'])
-  await expect.poll(() => second.session.message(two.id).get()?.status).toBe('failed')
-  refuses = false
-  const again = await second.session.retry(two.id)
-  await expect
-    .poll(async () => {
-      await first.world.pass(200)
-      await second.world.pass(200)
-      return shown(second.session.get().messages)
-    })
-    .toEqual(['two', 're: two'])
-  expect(shown([await again.answer])).toEqual(['re: two'])
-  expect(statuses(first.session.get().messages)).toEqual(['user completed', 'assistant completed'])
-  expect([...(server.rooms.get('s')?.messages.values() ?? [])].length).toBe(2)
-  expect(requestsTo(server, 'GET /sessions/s/events').length).toBe(1)
 })

@@ -100,9 +100,21 @@ describe('a mirror whose storage fails at its n-th operation', () => {
   )
 })
 
-test('a closed mirror leaves no timer, no stream and no request', async () => {
+test.each([
+  ['new', false],
+  ['known', true],
+])('a closed mirror of a %s session leaves no timer, no stream and no request', async (_, isKnown) => {
   for (let turns = 0; turns < 30; turns++) {
-    const { session, chat, server, world } = remoteChat()
+    const first = remoteChat()
+    const { server } = first
+    if (isKnown) await (await first.session.send('known')).answer
+    await first.chat.close()
+    const storage = first.storage.reopen()
+    const { session, chat, world } = remoteChat({
+      server,
+      storage,
+      world: createWorld({ name: `n${turns}` }),
+    })
     const calls = [
       session.send('one'),
       session.send('two'),

@@ -14,6 +14,7 @@ describe('a server of few words', () => {
     ['without session routes', { sessions: false }],
     ['without either', { feed: false, sessions: false }],
     ['without numbers', { numbered: false }],
+    ['without numbers and offsets', { numbered: false, offsets: false }],
     ['without anything', { feed: false, sessions: false, numbered: false }],
     ['that gives ids of its own', { renames: true }],
     ['that gives ids of its own, without a feed', { renames: true, feed: false }],

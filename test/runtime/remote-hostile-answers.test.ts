@@ -71,6 +71,8 @@ describe('a server that answers to sending with', () => {
     await world.pass(60_000)
     expect(requestsTo(server, SEND).length).toBeLessThan(30)
     hostile = false
+    // What may be over in a moment is not refused.
+    if (/^(408|429|5)/.test(name)) expect(session.message(sent.id).get()?.status).toBe('pending')
     const { status } = session.message(sent.id).get() ?? {}
     if (status === 'failed') {
       await world.ended((await session.retry(sent.id)).answer)
@@ -90,6 +92,35 @@ describe('a server that answers to sending with', () => {
     expect(shown(session.get().messages)).toEqual(['fine', 're: fine', 'one', 're: one'])
     await expectInStep(open)
   })
+})
+
+test('an answer that is cut off is no answer: the message is sent again, with its key', async () => {
+  const open = remoteChat()
+  const { session, server, world } = open
+  await (await session.send('fine')).answer
+  await world.until(() => requestsTo(server, 'GET /sessions/s/events').length > 0)
+  let cuts = 2
+  server.spoil = (response, { method, path }) => {
+    if (`${method} ${path}` !== SEND || cuts-- <= 0) return response
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        controller.enqueue(new TextEncoder().encode('{"message":{"id":'))
+      },
+      pull: (controller) => controller.error(new TypeError('network error')),
+    })
+    return new Response(body, { headers: { 'content-type': 'application/json' } })
+  }
+  const sent = await session.send('one')
+  expect(shown([await world.ended(sent.answer)])).toEqual(['re: one'])
+  await world.until(() => requestsTo(server, SEND).length === 4)
+  expect(
+    new Set(
+      requestsTo(server, SEND)
+        .slice(1)
+        .map(({ body }) => body),
+    ).size,
+  ).toBe(1)
+  await expectInStep(open)
 })
 
 describe('a token that is no longer good', () => {

@@ -3,7 +3,7 @@ import { shown } from '../chat/direct-chat.ts'
 import { createWorld, noStrayRejections } from '../chat/world.ts'
 import { expectInStep, isEvents, remoteChat, requestsTo } from './remote-chat.ts'
 import { say } from './scripted-routes.ts'
-import { cut, openRoom, type Server, scriptedServer } from './scripted-server.ts'
+import { cut, openRoom, type Server, scriptedServer, stream } from './scripted-server.ts'
 
 noStrayRejections()
 
@@ -133,6 +133,19 @@ describe('a feed with', () => {
       expect(shown(open.session.get().messages)).toEqual(['one'])
       await open.chat.close()
     }
+  })
+
+  test('nothing but what is known, over and over, is asked for with patience', async () => {
+    const server = scriptedServer()
+    const room = openRoom(server, 's')
+    say(server, room, 'one', null)
+    // A feed that ignores the cursor, says everything again, and hangs up.
+    server.instead = (seen) =>
+      seen.path.endsWith('/events') ? stream(server, room, 0, seen, () => true) : undefined
+    const open = remoteChat({ server, world: createWorld({ name: 'new' }) })
+    await open.world.pass(120_000)
+    expect(requestsTo(server, 'GET /sessions/s/events').length).toBeLessThan(30)
+    expect(shown(open.session.get().messages)).toEqual(['one'])
   })
 
   test('events that are doubled and out of order ends where the server is', async () => {

@@ -136,6 +136,19 @@ describe('a mirrored session', () => {
     await expectStored(chat, session, storage)
   })
 
+  test('looks the same, as the same object, after events that change nothing of it', async () => {
+    const { session, server, world } = remoteChat()
+    await (await session.send('one')).answer
+    await world.until(() => requestsTo(server, 'GET /sessions/s/events').length > 0)
+    await world.pass(1_000)
+    const before = session.get()
+    const room = openRoom(server, 's')
+    tell(server, room, { type: 'run.waiting', runId: 'r', calls: [] })
+    tell(server, room, { type: 'run.finished', runId: 'r', outcome: 'completed' })
+    await world.pass(1_000)
+    expect(session.get()).toBe(before)
+  })
+
   test('a burst of ten thousand replayed deltas is a handful of notifications', async () => {
     const server = scriptedServer()
     const room = openRoom(server, 's')

@@ -46,6 +46,8 @@ describe('the sessions of a mirror', () => {
     await idle()
     const sent = await session.send('and more')
     expect(session.message(sent.id).get()?.parentId).toBe('from-elsewhere')
+    // Not before everything older is known.
+    expect(session.get().tidemark).toBeNull()
     slow()
     await world.ended(sent.answer)
     expect(requestsTo(server, 'POST /sessions').length).toBe(0)

@@ -46,9 +46,12 @@ describe('stop', () => {
       if (path.endsWith('/commands')) await first
       return undefined
     }
+    const appended: string[] = []
+    session.message(session.get().messages[1]?.id ?? '').onAppend(({ text }) => appended.push(text))
     await session.stop()
     release()
     expect(await answer).toMatchObject({ status: 'completed' })
+    expect(appended).toEqual([])
     expect(shown(session.get().messages)).toEqual(['one', 'before after'])
     cancelled()
   })

@@ -23,7 +23,8 @@ async function speak(server: Server, room: Room, message: AssistantMessage, runI
     await (typeof piece === 'string' ? wait() : Promise.race([piece, stopped]))
     if (room.cancelled.has(runId) || room.gone) break
     if (typeof piece !== 'string') continue
-    tell(server, room, { type: 'message.delta', id: message.id, index: 0, delta: piece, offset: text.length })
+    const place = server.options.offsets === false ? {} : { offset: text.length }
+    tell(server, room, { type: 'message.delta', id: message.id, index: 0, delta: piece, ...place })
     text += piece
     room.messages.set(message.id, { ...message, content: [{ type: 'text', text }] })
   }

@@ -19,6 +19,8 @@ export interface ServerOptions {
   answer?: (text: string) => readonly (string | Promise<void>)[]
   /** Whether events are numbered. @default true */
   numbered?: boolean
+  /** Whether deltas say where they belong. @default true */
+  offsets?: boolean
   /** Whether there is a feed. @default true */
   feed?: boolean
   /** Whether sessions can be created, listed, renamed. @default true */
