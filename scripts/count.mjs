@@ -5,7 +5,7 @@ import { root } from './bootstrap.mjs'
 
 /**
  * @typedef {{ passed: number, failed: number }} Tally
- * @typedef {{ status: string, fullName: string }} Assertion
+ * @typedef {{ status: string, fullName: string, title?: string }} Assertion
  * @typedef {{ name: string, status: string, message?: string, assertionResults: Assertion[] }} FileResult
  * @typedef {{ testResults: FileResult[] }} Report vitest's JSON report, as far as it is read
  */

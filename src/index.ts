@@ -1,8 +1,10 @@
+export { capabilitiesOf } from './adapters/capabilities.ts'
 export { collect } from './adapters/collect.ts'
 export type {
   Adapter,
   AssistantDraft,
   CallOptions,
+  Capabilities,
   Effort,
   EncodedRequest,
   Model,
@@ -63,6 +65,8 @@ export type { DropReason } from './context/sendable.ts'
 export type { Store } from './lib/cell.ts'
 export type { Env } from './lib/env.ts'
 export { ErrorCode, ErrorData, TidemarkError } from './lib/errors.ts'
+export type { JsonReader } from './lib/partial-json.ts'
+export { createJsonReader } from './lib/partial-json.ts'
 export type { Block, Role } from './message/schema.ts'
 export {
   AssistantBlock,

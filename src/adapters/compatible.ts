@@ -1,3 +1,4 @@
+import { TidemarkError } from '../lib/errors.ts'
 import { record, string } from './json.ts'
 import type { ChatQuirks } from './openai-chat-quirks.ts'
 import { type ReplayAnswer, textOfBlocks } from './replay.ts'
@@ -38,3 +39,66 @@ export const SERVER_QUIRKS = {
   openrouter: { answerFields: reasoningDetails },
   zai: { answerFields: reasoningContent(() => false) },
 } as const satisfies Record<string, ChatQuirks>
+
+/** Where a server is, and how it wants to be asked. */
+export interface CompatibleServer {
+  /** What `/chat/completions` is added to, before a query. In braces: what every account has of its own. */
+  baseURL: string
+  /** The header of the key. @default 'authorization', as `Bearer <key>` */
+  keyHeader?: string
+  quirks?: ChatQuirks
+}
+
+/**
+ * Servers that speak Chat Completions, by the provider's usual name. Addresses as they were recorded, or as the provider's own
+ * pages give them; those on this machine by the programs' defaults.
+ */
+export const SERVERS = {
+  // Outside mainland China; inside it, `dashscope.aliyuncs.com`.
+  alibaba: {
+    baseURL: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
+    quirks: SERVER_QUIRKS.alibaba,
+  },
+  azure: {
+    baseURL: 'https://{resource}.openai.azure.com/openai/deployments/{deployment}?api-version={apiVersion}',
+    keyHeader: 'api-key',
+  },
+  // The address without versions, where the model's name is the deployment's.
+  'azure-v1': { baseURL: 'https://{resource}.openai.azure.com/openai/v1', keyHeader: 'api-key' },
+  'azure-foundry': {
+    baseURL: 'https://{resource}.services.ai.azure.com/models?api-version={apiVersion}',
+    keyHeader: 'api-key',
+  },
+  bedrock: { baseURL: 'https://bedrock-runtime.{region}.amazonaws.com/openai/v1' },
+  // For the models that the address above does not have.
+  'bedrock-mantle': { baseURL: 'https://bedrock-mantle.{region}.api.aws/v1' },
+  cerebras: { baseURL: 'https://api.cerebras.ai/v1' },
+  cloudflare: { baseURL: 'https://api.cloudflare.com/client/v4/accounts/{account}/ai/v1' },
+  databricks: { baseURL: 'https://{host}/serving-endpoints' },
+  deepseek: { baseURL: 'https://api.deepseek.com', quirks: SERVER_QUIRKS.deepseek },
+  google: { baseURL: 'https://generativelanguage.googleapis.com/v1beta/openai' },
+  groq: { baseURL: 'https://api.groq.com/openai/v1' },
+  huggingface: { baseURL: 'https://router.huggingface.co/v1' },
+  llamacpp: { baseURL: 'http://localhost:8080/v1' },
+  lmstudio: { baseURL: 'http://localhost:1234/v1' },
+  mistral: { baseURL: 'https://api.mistral.ai/v1', quirks: SERVER_QUIRKS.mistral },
+  moonshot: { baseURL: 'https://api.moonshot.ai/v1', quirks: SERVER_QUIRKS.moonshot },
+  ollama: { baseURL: 'http://localhost:11434/v1' },
+  openrouter: { baseURL: 'https://openrouter.ai/api/v1', quirks: SERVER_QUIRKS.openrouter },
+  perplexity: { baseURL: 'https://api.perplexity.ai' },
+  snowflake: { baseURL: 'https://{account}.snowflakecomputing.com/api/v2/cortex/v1' },
+  together: { baseURL: 'https://api.together.xyz/v1' },
+  'vercel-gateway': { baseURL: 'https://ai-gateway.vercel.sh/v1' },
+  vllm: { baseURL: 'http://localhost:8000/v1' },
+  xai: { baseURL: 'https://api.x.ai/v1' },
+  zai: { baseURL: 'https://api.z.ai/api/paas/v4', quirks: SERVER_QUIRKS.zai },
+} as const satisfies Record<string, CompatibleServer>
+
+/** An address with its braces filled in. Throws `invalid-request` for one that is not, or by what no name may hold. */
+export const filledIn = (baseURL: string, at: Readonly<Record<string, string | undefined>>): string =>
+  baseURL.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = Object.hasOwn(at, name) ? at[name] : undefined
+    if (value === undefined || !/^[\w-][\w.-]*$/.test(value))
+      throw new TidemarkError('invalid-request', `at.${name}: letters, digits, ".", "_" and "-" are wanted`)
+    return value
+  })

@@ -126,12 +126,28 @@ export interface Adapter {
   cancel?(responseId: string): EncodedRequest
 }
 
+/** What a model can do, as far as it is known; an absent field says nothing. */
+export interface Capabilities {
+  /** Tokens of input and output together. */
+  contextWindow?: number
+  /** Most tokens it writes in one answer, thinking included. */
+  maxOutput?: number
+  /** Whether it sees images. */
+  images?: boolean
+  /** Whether it can think before it answers. */
+  thinking?: boolean
+  /** Whether it calls tools. */
+  tools?: boolean
+}
+
 /** Something that answers: an adapter bound to a model and a transport, or a script in a test. */
 export interface Model {
   /** Who answers, as stored in `message.provider`, e.g. `openai`. */
   readonly provider: string
   /** e.g. `gpt-4o-mini`. */
   readonly id: string
+  /** What its user knows of it; `capabilitiesOf` adds what we know. */
+  readonly capabilities?: Capabilities
   /**
    * Never throws: failures before and during the stream arrive as its last event.
    * Aborting the signal ends it with `error`, reason `aborted`.

@@ -1,12 +1,11 @@
 import { messagesAdapter } from '../adapters/anthropic.ts'
 import type { Model } from '../adapters/contract.ts'
 import type { HearLimits } from '../adapters/hear.ts'
-import { type HttpModelOptions, httpModel } from './http-model.ts'
+import { httpModel } from './http-model.ts'
 import { type KeyOptions, usableKey } from './key.ts'
+import type { ModelOptions } from './model-options.ts'
 
-export interface AnthropicOptions
-  extends KeyOptions,
-    Pick<HttpModelOptions, 'headers' | 'fetch' | 'timeouts' | 'env'> {
+export interface AnthropicOptions extends KeyOptions, ModelOptions {
   /**
    * Where `/messages` lives. In a page, a path of its own origin that a proxy serves, such as `/llm/anthropic`.
    * @default 'https://api.anthropic.com/v1'

@@ -1,12 +1,11 @@
 import type { Model } from '../adapters/contract.ts'
 import { geminiAdapter } from '../adapters/gemini.ts'
 import type { HearLimits } from '../adapters/hear.ts'
-import { type HttpModelOptions, httpModel } from './http-model.ts'
+import { httpModel } from './http-model.ts'
 import { type KeyOptions, usableKey } from './key.ts'
+import type { ModelOptions } from './model-options.ts'
 
-export interface GeminiOptions
-  extends KeyOptions,
-    Pick<HttpModelOptions, 'headers' | 'fetch' | 'timeouts' | 'env'> {
+export interface GeminiOptions extends KeyOptions, ModelOptions {
   /**
    * Where `/models` lives. In a page, a path of its own origin that a proxy serves, such as `/llm/gemini`. For Vertex AI, its
    * regional address to the end of `/publishers/google`, with an access token by `headers`.

@@ -1,46 +1,22 @@
-import type { Adapter, EncodedRequest, Model, ModelEvent, RawResponse } from '../adapters/contract.ts'
+import type { EncodedRequest, Model, ModelEvent, RawResponse } from '../adapters/contract.ts'
+import { repairCalls } from '../adapters/repair.ts'
 import { type Env, platformEnv } from '../lib/env.ts'
 import { type ErrorData, errorData, TidemarkError } from '../lib/errors.ts'
 import { type Gate, openGate, STOPPED } from '../turn/gate.ts'
+import type { HttpModelOptions } from './model-options.ts'
 import { retryAfterOf } from './retry-after.ts'
-
-type HeadersLike = Readonly<Record<string, string>>
-
-/** How long a model may be silent, in milliseconds. */
-export interface ModelTimeouts {
-  /** From the request to the first byte of the answer. @default 30_000 */
-  firstByte?: number
-  /** From one piece of the answer to the next. @default 60_000 */
-  betweenBytes?: number
-}
-
-export interface HttpModelOptions {
-  adapter: Adapter
-  /** Who answers, as stored in messages. */
-  provider: string
-  /** The provider's name for the model. */
-  model: string
-  /** What the adapter's paths are added to. In a page, a path of the page's own origin will do. */
-  baseURL: string
-  /** Sent with each request, e.g. the key. A function is asked before each. */
-  headers?: HeadersLike | (() => HeadersLike | Promise<HeadersLike>)
-  /** @default the platform's */
-  fetch?: typeof fetch | undefined
-  timeouts?: ModelTimeouts | undefined
-  /** @default the platform's clock */
-  env?: Pick<Env, 'now' | 'sleep'> | undefined
-}
 
 /**
  * An adapter bound to a server: says the context, hears the answer. Never throws: what goes wrong before or in the stream
  * is its last event. A call that ends, however it ends, leaves no timer and no connection behind.
  */
 export function httpModel(options: HttpModelOptions): Model {
-  const { adapter, provider, model } = options
+  const { adapter, provider, model, capabilities } = options
   const { resume } = adapter
   return {
     provider,
     id: model,
+    ...(capabilities && { capabilities }),
     stream: (context, { signal, ...call } = {}) =>
       ask(options, () => adapter.encode(context, { ...call, model, stream: true }), signal),
     ...(resume && {
@@ -88,12 +64,13 @@ async function* ask(
   encode: () => EncodedRequest,
   signal: AbortSignal = new AbortController().signal,
 ): AsyncGenerator<ModelEvent, void, void> {
-  const { adapter, provider } = options
+  const { adapter, provider, repair } = options
   const line = openLine(options, signal)
   /** What is being written at the provider. */
   let writing: string | undefined
   try {
-    for await (const event of adapter.decode(await request(line, encode))) {
+    const events = adapter.decode(await request(line, encode))
+    for await (const event of repair ? repairCalls(events, repair) : events) {
       if (event.type === 'start') writing = event.responseId
       if (event.type === 'done' || (event.type === 'error' && event.reason === 'error')) writing = undefined
       yield event.type === 'error' ? { ...event, error: known(line, event.error) } : event

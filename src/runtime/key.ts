@@ -1,5 +1,5 @@
 import { TidemarkError } from '../lib/errors.ts'
-import type { HttpModelOptions } from './http-model.ts'
+import type { ModelOptions } from './model-options.ts'
 
 /** How a model's key may be used. */
 export interface KeyOptions {
@@ -26,14 +26,14 @@ export function usableKey({ apiKey, dangerouslyAllowBrowser = false }: KeyOption
 }
 
 /**
- * What says the key with each request, as most providers take it, and the caller's own headers, which outrank it. Throws
- * like `usableKey`.
+ * What says the key with each request, as most providers take it or in a header of its own, and the caller's own headers,
+ * which outrank it. Throws like `usableKey`.
  */
-export function bearerHeaders(options: KeyOptions & Pick<HttpModelOptions, 'headers'>) {
+export function bearerHeaders(options: KeyOptions & Pick<ModelOptions, 'headers'>, keyHeader = '') {
   const { headers = {} } = options
   const key = usableKey(options)
   return async (): Promise<Record<string, string>> => ({
-    ...(key !== undefined && { authorization: `Bearer ${key}` }),
+    ...(key !== undefined && (keyHeader ? { [keyHeader]: key } : { authorization: `Bearer ${key}` })),
     ...(typeof headers === 'function' ? await headers() : headers),
   })
 }

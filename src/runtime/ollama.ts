@@ -1,9 +1,10 @@
 import type { Model } from '../adapters/contract.ts'
 import type { HearLimits } from '../adapters/hear.ts'
 import { ollamaAdapter } from '../adapters/ollama.ts'
-import { type HttpModelOptions, httpModel } from './http-model.ts'
+import { httpModel } from './http-model.ts'
+import type { ModelOptions } from './model-options.ts'
 
-export interface OllamaOptions extends Pick<HttpModelOptions, 'headers' | 'fetch' | 'timeouts' | 'env'> {
+export interface OllamaOptions extends ModelOptions {
   /**
    * Where `/chat` lives. A page can call it where `OLLAMA_ORIGINS` has the page's origin.
    * @default 'http://localhost:11434/api'

@@ -2,12 +2,11 @@ import type { Model } from '../adapters/contract.ts'
 import type { HearLimits } from '../adapters/hear.ts'
 import { chatAdapter } from '../adapters/openai-chat.ts'
 import type { ChatQuirks } from '../adapters/openai-chat-quirks.ts'
-import { type HttpModelOptions, httpModel } from './http-model.ts'
+import { httpModel } from './http-model.ts'
 import { bearerHeaders, type KeyOptions } from './key.ts'
+import type { ModelOptions } from './model-options.ts'
 
-export interface OpenAIChatOptions
-  extends KeyOptions,
-    Pick<HttpModelOptions, 'headers' | 'fetch' | 'timeouts' | 'env'> {
+export interface OpenAIChatOptions extends KeyOptions, ModelOptions {
   /**
    * Where `/chat/completions` lives. In a page, a path of its own origin that a proxy serves, such as `/llm/openai`.
    * @default 'https://api.openai.com/v1'

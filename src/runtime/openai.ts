@@ -1,12 +1,10 @@
 import type { Model } from '../adapters/contract.ts'
 import { type ResponsesAdapterOptions, responsesAdapter } from '../adapters/openai-responses.ts'
-import { type HttpModelOptions, httpModel } from './http-model.ts'
+import { httpModel } from './http-model.ts'
 import { bearerHeaders, type KeyOptions } from './key.ts'
+import type { ModelOptions } from './model-options.ts'
 
-export interface OpenAIOptions
-  extends ResponsesAdapterOptions,
-    KeyOptions,
-    Pick<HttpModelOptions, 'headers' | 'fetch' | 'timeouts' | 'env'> {
+export interface OpenAIOptions extends ResponsesAdapterOptions, KeyOptions, ModelOptions {
   /**
    * Where `/responses` lives. In a page, a path of its own origin that a proxy serves, such as `/llm/openai`. A proxy that
    * lets only some paths through has to know `/responses/<id>` and `/responses/<id>/cancel` too, if `background` is set.

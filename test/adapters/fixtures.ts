@@ -26,6 +26,7 @@ const Expected = z.object({
   provider: z.string(),
   api: z.string(),
   framing: z.string(),
+  url: z.optional(z.nullable(z.string())),
   httpStatus: z.number(),
   chunkEnds: z.nullable(z.string()),
   model: z.nullable(z.string()),

@@ -4,16 +4,12 @@ import type { AssistantDraft } from '../../src/adapters/contract.ts'
 import { responsesAdapter } from '../../src/adapters/openai-responses.ts'
 import type { AssistantBlock } from '../../src/message/schema.ts'
 import { callsIn, hearAll, responseOf, textIn } from './answers.ts'
+import { EXCEPTIONS as ALL } from './exceptions.ts'
 import { type Expected, expectedAnswers, hasFixture, readFixture } from './fixtures.ts'
 import { sha256 } from './outcome.ts'
 import { hearRecorded } from './recorded.ts'
 
-/** Recorded answers that cannot come out as expected, each with its reason. */
-const EXCEPTIONS: Readonly<Record<string, string>> = {
-  'openai/pydantic-openai_responses-background_mode_streaming_without_starting_after_vcr.0.json':
-    'only the receipt of an answer that is still queued: for us, an answer without its end is an error',
-  'openai/vercel-responses-openai-compaction.1.chunks.txt': 'expected, but the recording itself is missing',
-}
+const EXCEPTIONS = ALL['openai-responses'] ?? {}
 
 /** Recordings whose pieces were shortened by hand: what the item says in the end is another text. */
 const RESTATED: readonly string[] = ['openai/vercel-responses-openai-shell-container.1.chunks.txt']

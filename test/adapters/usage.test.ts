@@ -3,6 +3,7 @@ import type { Adapter, Model } from '../../src/adapters/contract.ts'
 import { geminiAdapter } from '../../src/adapters/gemini.ts'
 import { chatAdapter } from '../../src/adapters/openai-chat.ts'
 import { AssistantMessage } from '../../src/message/schema.ts'
+import { withoutNulls } from '../../src/protocol/lenient.ts'
 import { assistantMessage, userMessage } from '../support/messages.ts'
 import { play } from '../turn/stage.ts'
 import { hearAll, responseOf } from './answers.ts'
@@ -93,4 +94,9 @@ test('a run keeps what contradicts itself with the message, and counts by it nei
   expect(answer).not.toHaveProperty('usage')
   expect(answer).not.toHaveProperty('tokenCount')
   expect(log.events.at(-1)).not.toHaveProperty('usage')
+})
+
+test('what was kept as it came comes over the wire as it was', () => {
+  const message = { usageRaw: { total: null, parts: [null] }, model: null }
+  expect(withoutNulls(message)).toEqual({ usageRaw: { total: null, parts: [null] } })
 })
