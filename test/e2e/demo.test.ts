@@ -26,7 +26,7 @@ test('an answer streams in, and a reload in the middle of it carries on where it
 test('a closed tab comes back to its history, with the sessions newest first', async () => {
   const page = await open.open()
   await ask(page, 'The first thing')
-  await page.getByRole('button', { name: 'New session' }).click()
+  await page.getByRole('button', { name: 'New session', exact: true }).click()
   await ask(page, 'The second thing')
   const context = page.context()
   await page.close()
@@ -81,7 +81,7 @@ test('a failed answer says why, and can be asked for again', async () => {
 test('more sessions than a browser has connections can be open at once', async () => {
   const page = await open.open()
   for (let count = 1; count <= 8; count += 1) {
-    await page.getByRole('button', { name: 'New session' }).click()
+    await page.getByRole('button', { name: 'New session', exact: true }).click()
     await ask(page, `Session ${count}`)
   }
   await page.context().close()
