@@ -43,6 +43,20 @@ describe('a server of few words', () => {
     },
   )
 
+  test('without numbers and offsets is listened to once: no letter is doubled on the way', async () => {
+    const whole = 'said letter by letter, so that whoever listens twice hears something twice'
+    const { session, world } = remoteChat({ numbered: false, offsets: false, answer: () => [...whole] })
+    await session.send('one')
+    const seen = new Set<string>()
+    await world.until(() => {
+      const last = session.get().messages.at(-1)
+      if (last?.role === 'assistant') seen.add(shown([last])[0] ?? '')
+      return last?.role === 'assistant' && last.status === 'completed'
+    })
+    expect([...seen].filter((text) => !whole.startsWith(text))).toEqual([])
+    expect(seen.size).toBeGreaterThan(5)
+  })
+
   test('that renames a message keeps its key, and what was asked of it', async () => {
     const { session } = remoteChat({ renames: true })
     const sent = await session.send('one')

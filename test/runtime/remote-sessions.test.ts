@@ -37,8 +37,8 @@ describe('the sessions of a mirror', () => {
     const pages = new Promise<void>((resolve) => {
       slow = resolve
     })
-    server.instead = async ({ path }) => {
-      if (path.startsWith('/sessions/s/')) await pages
+    server.instead = async ({ method, path }) => {
+      if (method === 'GET' && path.startsWith('/sessions/s/')) await pages
       return undefined
     }
     const { session, chat, world } = remoteChat({ server })
@@ -46,6 +46,7 @@ describe('the sessions of a mirror', () => {
     await idle()
     const sent = await session.send('and more')
     expect(session.message(sent.id).get()?.parentId).toBe('from-elsewhere')
+    await world.until(() => session.message(sent.id).get()?.status === 'completed')
     // Not before everything older is known.
     expect(session.get().tidemark).toBeNull()
     slow()
