@@ -1,6 +1,6 @@
 import { isSettled, type Message } from '../message/schema.ts'
 import { pathBy } from '../message/tree.ts'
-import { messageOf, messagesOf, type SessionState } from '../protocol/state.ts'
+import { messageOf, type SessionState } from '../protocol/state.ts'
 
 /** What a list shows: the selected branch as far as it is known, then what was not accepted yet. */
 export interface View {
@@ -63,8 +63,9 @@ function sameKeys(a: SessionState, b: SessionState): boolean {
  */
 export function tidemarkOf(state: SessionState, floor: string | null): string | null {
   let firstOpen = Number.POSITIVE_INFINITY
-  for (const message of messagesOf(state))
-    if (!isSettled(message)) firstOpen = Math.min(firstOpen, message.seq ?? firstOpen)
+  for (const messages of [state.live, state.rest])
+    for (const message of messages.values())
+      if (!isSettled(message)) firstOpen = Math.min(firstOpen, message.seq ?? firstOpen)
   const known = floor === null ? undefined : messageOf(state, floor)
   let newest = known
   if (newest && (newest.seq ?? 0) >= firstOpen) newest = undefined
