@@ -1,13 +1,21 @@
 import { useEffect, useId, useRef } from 'react'
+import type { RuntimeName } from './route.ts'
+
+const PLACES: Readonly<Record<RuntimeName, string>> = {
+  remote: 'here and on the server',
+  direct: 'from this browser',
+}
 
 interface Props {
   title: string
+  /** Where it is kept, and thus deleted. */
+  runtime: RuntimeName
   confirm: () => void
   cancel: () => void
 }
 
 /** Asks before something is gone for good. The browser's own dialog keeps the focus inside and gives Escape its meaning. */
-export function ConfirmDelete({ title, confirm, cancel }: Props) {
+export function ConfirmDelete({ title, runtime, confirm, cancel }: Props) {
   const ref = useRef<HTMLDialogElement>(null)
   const name = useId()
   useEffect(() => ref.current?.showModal(), [])
@@ -26,7 +34,9 @@ export function ConfirmDelete({ title, confirm, cancel }: Props) {
       }}
     >
       <h2 id={name}>Delete this session?</h2>
-      <p>“{title}” and everything said in it is deleted, here and on the server.</p>
+      <p>
+        “{title}” and everything said in it is deleted {PLACES[runtime]}.
+      </p>
       <div className="row">
         <button type="button" className="word" onClick={shutThen(cancel)}>
           Keep it

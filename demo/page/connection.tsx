@@ -49,7 +49,7 @@ export function Banners({ chat, line }: { chat: Chat; line: Connection }) {
         <p className="banner" data-kind="offline">
           You are offline. What you write is kept{kept ? '' : ' while this page is open'} and sent once you
           are back.
-          {health.outbox > 0 ? <strong> {waiting(health.outbox)}</strong> : null}
+          {health.outbox > 0 ? <strong> Something waits to be sent.</strong> : null}
         </p>
       ) : null}
       {kept ? null : (
@@ -70,6 +70,3 @@ export function Banners({ chat, line }: { chat: Chat; line: Connection }) {
     </div>
   )
 }
-
-const waiting = (count: number): string =>
-  count === 1 ? '1 change waits to be sent.' : `${count} changes wait to be sent.`

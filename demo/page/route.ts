@@ -45,9 +45,9 @@ export function createRouter(createId: (runtime: RuntimeName) => string): Router
   }
   let route = settle(read())
   window.addEventListener('hashchange', () => {
-    const next = read()
+    const next = settle(read())
     if (hashOf(next) === hashOf(route)) return
-    route = settle(next)
+    route = next
     for (const listener of listeners) listener()
   })
   return {

@@ -47,6 +47,7 @@ export function SessionList({ chat, runtime, currentId, replace, chosen }: ListP
       {doomed ? (
         <ConfirmDelete
           title={titleOf(doomed)}
+          runtime={runtime}
           confirm={() => remove(doomed)}
           cancel={() => setDoomed(undefined)}
         />

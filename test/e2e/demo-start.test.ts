@@ -27,8 +27,8 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** `npm start` as a process of its own; resolves when it has said where it is. */
-async function start(port: string) {
+/** `npm start` as a process of its own. */
+function spawnStart(port: string) {
   const { OPENAI_BASE_URL: _, OPENAI_API_KEY: __, OPENAI_MODEL: ___, ...env } = process.env
   const child = spawn(process.execPath, [script], {
     env: { ...env, NODE_ENV: '', PORT: port, TIDEMARK_DB: join(folder, 'demo.db') },
@@ -36,21 +36,27 @@ async function start(port: string) {
   })
   running.add(child)
   let said = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    said += text
-  })
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    said += text
-  })
-  await expect.poll(() => said, { timeout: 30_000 }).toContain('\n')
-  const url = said.trim()
-  const end = async (signal: NodeJS.Signals) => {
-    child.kill(signal)
-    const [code] = await once(child, 'exit')
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      said += text
+    })
+  const ended = once(child, 'close').then(([code]) => {
     running.delete(child)
     return code
+  })
+  return { child, said: () => said, ended }
+}
+
+/** The same; resolves when it has said where it is. */
+async function start(port: string) {
+  const { child, said, ended } = spawnStart(port)
+  await expect.poll(said, { timeout: 30_000 }).toContain('\n')
+  const url = said().trim()
+  const end = async (signal: NodeJS.Signals) => {
+    child.kill(signal)
+    return await ended
   }
-  return { url, port: new URL(url).port, said: () => said, end }
+  return { url, port: new URL(url).port, said, end }
 }
 
 test('npm start says one thing, where it is, and leaves when it is asked to', async () => {
@@ -59,6 +65,12 @@ test('npm start says one thing, where it is, and leaves when it is asked to', as
   expect(await (await fetch(`${url}/config.json`)).json()).toEqual({ model: 'stand-in', standIn: true })
   expect(await end('SIGTERM')).toBe(0)
   expect(said()).toBe(`${url}\n`)
+})
+
+test('a port that is none is refused by name', async () => {
+  const { said, ended } = spawnStart('abc')
+  expect(await ended).toBe(1)
+  expect(said()).toBe('PORT: expected a whole number from 0 to 65535, not "abc"\n')
 })
 
 test('a server killed in the middle of an answer comes back, and the page says how far it got', async () => {

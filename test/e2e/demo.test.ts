@@ -115,6 +115,16 @@ test('the page itself answers in the other runtime, with a history of its own', 
   await page.context().close()
 })
 
+test('an address that names nothing becomes that of the session on show', async () => {
+  const page = await open.open()
+  const { hash } = new URL(page.url())
+  await page.evaluate(() => {
+    location.hash = '#/nowhere'
+  })
+  await expect.poll(() => new URL(page.url()).hash).toBe(hash)
+  await page.context().close()
+})
+
 test('nothing threw in any page', () => {
   expect(open.errors).toEqual([])
 })
