@@ -10,7 +10,7 @@ import {
   toolMessage,
   userMessage,
 } from '../support/messages.ts'
-import { type ChatBody, callsOf, sentBody, strictDefects } from './chat-body.ts'
+import { type ChatBody, callsOf, sentBody, strictDefects } from './checkers/openai-chat.ts'
 
 /** What is sent of a history. It is frozen: writing to it would throw. */
 const sent = (messages: Message[]): ChatBody =>

@@ -12,7 +12,7 @@ import {
   toolMessage,
   userMessage,
 } from '../support/messages.ts'
-import { callsOf, sentBody, textOfContent } from './chat-body.ts'
+import { callsOf, sentBody, textOfContent } from './checkers/openai-chat.ts'
 
 const encode = (context: ModelContext, call = {}, options: ChatAdapterOptions = {}) =>
   chatAdapter(options).encode(deepFreeze(context), { model: 'm', ...call })

@@ -3,7 +3,7 @@ import type { AssistantDraft } from '../../src/adapters/contract.ts'
 import { chatAdapter } from '../../src/adapters/openai-chat.ts'
 import { assistantMessage, toolMessage, userMessage } from '../support/messages.ts'
 import { callsIn, hearAll, responseOf, textIn } from './answers.ts'
-import { callsOf, sentBody, textOfContent } from './chat-body.ts'
+import { callsOf, sentBody, textOfContent } from './checkers/openai-chat.ts'
 import { type Check, callsAsTuples, expectRight, parseFaults } from './parse-faults.ts'
 
 const adapter = chatAdapter()

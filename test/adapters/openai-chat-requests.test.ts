@@ -5,7 +5,14 @@ import { chatAdapter } from '../../src/adapters/openai-chat.ts'
 import type { ChatQuirks } from '../../src/adapters/openai-chat-quirks.ts'
 import type { AssistantBlock, FileBlock, Message, UserBlock } from '../../src/message/schema.ts'
 import { assistantMessage, systemMessage, toolMessage, userMessage } from '../support/messages.ts'
-import { ChatBody, type ChatMessage, callsOf, chatDefects, sentBody, textOfContent } from './chat-body.ts'
+import {
+  ChatBody,
+  type ChatMessage,
+  callsOf,
+  chatDefects,
+  sentBody,
+  textOfContent,
+} from './checkers/openai-chat.ts'
 import { readFixture } from './fixtures.ts'
 
 const Entry = z.object({ file: z.string(), api: z.string(), provider: z.string(), status: z.number() })

@@ -8,7 +8,7 @@ import {
   sentBody,
   strictDefects,
   textOfContent,
-} from './chat-body.ts'
+} from './checkers/openai-chat.ts'
 import { saidIn } from './fault-history.ts'
 import { type Fault, faults } from './fixtures.ts'
 
