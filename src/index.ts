@@ -17,6 +17,7 @@ export type {
 export type { EventStream } from './adapters/event-stream.ts'
 export { eventStream } from './adapters/event-stream.ts'
 export { createChat } from './chat/create.ts'
+export type { Channel, Platform } from './chat/platform.ts'
 export type {
   Change,
   ChatStorage,

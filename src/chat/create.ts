@@ -41,7 +41,7 @@ async function history(lobby: Lobby, sessionId: string, messageId: string) {
 
 const hostOf = (lobby: Lobby): RuntimeHost => ({
   env: lobby.env,
-  offline: isOffline,
+  offline: () => isOffline(lobby.platform),
   history: (sessionId, messageId) => history(lobby, sessionId, messageId),
   answers(sessionId, runId) {
     const { live, rest } = roomOf(lobby, sessionId).core.state
@@ -145,7 +145,7 @@ async function shut(lobby: Lobby): Promise<void> {
 }
 
 function newLobby(options: ChatOptions): Lobby {
-  const { runtime, storage, account = 'default' } = options
+  const { runtime, storage, account = 'default', platform = globalThis } = options
   const env = { ...platformEnv, ...options.env }
   const ended = new AbortController()
   const health: Health = {
@@ -159,6 +159,7 @@ function newLobby(options: ChatOptions): Lobby {
     storage,
     account,
     env,
+    platform,
     rooms: new Map(),
     listed: new Map(),
     sessions: createCell<readonly Session[]>([]),
@@ -167,7 +168,9 @@ function newLobby(options: ChatOptions): Lobby {
     refreshing: new Map(),
     closed: false,
     askedToPersist: false,
-    tabs: createTabs(storage.name && `${account}/${storage.name}`, (message) => hear(lobby, message)),
+    tabs: createTabs(platform, storage.name && `${account}/${storage.name}`, (message) =>
+      hear(lobby, message),
+    ),
     persist: createPersist({
       storage,
       env,
@@ -198,7 +201,7 @@ export function createChat(options: ChatOptions): Chat {
   const each = (does: (room: Room) => void) => {
     for (const room of lobby.rooms.values()) does(room)
   }
-  const unwatch = watchPage({
+  const unwatch = watchPage(lobby.platform, {
     onWake() {
       each(({ drain, sync }) => {
         drain?.kick(true)

@@ -140,7 +140,8 @@ function fail(core: Core, row: OutboxRow, error: ErrorData, deps: DrainDeps): vo
   const failed = afterFailure(row, error, now, env.random())
   if (failed.state === 'waiting') {
     setOutbox(core, [failed])
-    if (!deps.feedOpen()) setFields(core, { connection: isOffline() ? 'offline' : 'reconnecting' })
+    if (!deps.feedOpen())
+      setFields(core, { connection: isOffline(deps.platform) ? 'offline' : 'reconnecting' })
     return
   }
   const shown = showing(row, core.outbox.values())

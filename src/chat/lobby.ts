@@ -3,6 +3,7 @@ import type { Env } from '../lib/env.ts'
 import { type ErrorData, errorData } from '../lib/errors.ts'
 import type { Session } from '../message/schema.ts'
 import type { Persist } from './persist.ts'
+import type { Platform } from './platform.ts'
 import type { ChatStorage } from './ports.ts'
 import type { Room } from './room.ts'
 import type { Runtime } from './runtime-port.ts'
@@ -16,6 +17,7 @@ export interface Lobby {
   readonly storage: ChatStorage
   readonly account: string
   readonly env: Env
+  readonly platform: Platform
   readonly rooms: Map<string, Room>
   /** Every session that is listed. */
   readonly listed: Map<string, Session>

@@ -110,7 +110,7 @@ async function readOlder(lobby: Lobby, room: Room): Promise<boolean> {
 /** This tab writes the session from now on: what was cut off is ended, what waits is sent, what is missing is fetched. */
 async function lead(lobby: Lobby, room: Room): Promise<void> {
   const { core } = room
-  const { env, runtime, account, persist } = lobby
+  const { env, platform, runtime, account, persist } = lobby
   await room.ready
   try {
     // Another tab may have written meanwhile.
@@ -121,7 +121,7 @@ async function lead(lobby: Lobby, room: Room): Promise<void> {
   if (lobby.closed || room.leading) return
   room.leading = true
   const onProblem = (error: ErrorData, unread?: number) => problem(lobby, error, unread)
-  const context = { env, account, runtime, onProblem }
+  const context = { env, platform, account, runtime, onProblem }
   await endRuns(lobby, room, core.state.live.keys())
   if (lobby.closed) return
   if (runtime.truth === 'server')
@@ -159,14 +159,14 @@ const actionsOf = (lobby: Lobby, room: () => Room): ActionDeps => ({
 async function askOnce(lobby: Lobby): Promise<void> {
   if (lobby.askedToPersist) return
   lobby.askedToPersist = true
-  const persisted = await askToPersist()
+  const persisted = await askToPersist(lobby.platform)
   if (persisted !== undefined) moveHealth(lobby, { persisted })
 }
 
 function newRoomCore(lobby: Lobby, id: string, room: () => Room): Core {
   return newCore(id, {
     env: lobby.env,
-    schedule: scheduleFrame,
+    schedule: (flush) => scheduleFrame(lobby.platform, flush),
     onChange(core, trace, origin) {
       if (trace.changed.size > 0 || trace.removed.size > 0) moveTidemark(room())
       if (origin === 'new') lobby.persist.note(core, trace)

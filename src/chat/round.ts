@@ -162,7 +162,7 @@ export function failed(
     release(line, line.asked)
     return 'woken'
   }
-  setFields(core, { connection: isOffline() ? 'offline' : 'reconnecting' })
+  setFields(core, { connection: isOffline(deps.platform) ? 'offline' : 'reconnecting' })
   if (!isRetryable(error)) deps.onProblem(error)
   return backoffDelay(line.attempts++, deps.env.random(), error.retryAfter)
 }

@@ -1,3 +1,5 @@
+import type { Platform } from './platform.ts'
+
 /** What one tab tells the others: something of this session was stored, or all of it deleted. */
 export interface TabMessage {
   type: 'stored' | 'deleted'
@@ -29,8 +31,10 @@ const isTabMessage = (value: unknown): value is TabMessage =>
   'sessionId' in value &&
   typeof value.sessionId === 'string'
 
+type Locks = NonNullable<NonNullable<Platform['navigator']>['locks']>
+
 /** Holds a lock until it is given up. Where locks are refused (in an opaque origin, say), the tab works as if it were alone. */
-function hold(locks: LockManager, name: string, onHeld: () => void): () => void {
+function hold(locks: Locks, name: string, onHeld: () => void): () => void {
   const waiting = new AbortController()
   let release = () => waiting.abort()
   const held = () =>
@@ -50,9 +54,13 @@ function hold(locks: LockManager, name: string, onHeld: () => void): () => void 
  * Tabs over Web Locks and BroadcastChannel. Without these APIs, or without a name to share, a tab works alone.
  * @see https://w3c.github.io/web-locks/
  */
-export function createTabs(name: string | undefined, onMessage: (message: TabMessage) => void): Tabs {
-  const locks = globalThis.navigator?.locks
-  if (!name || !locks || !globalThis.BroadcastChannel) return alone
+export function createTabs(
+  { navigator, BroadcastChannel }: Platform,
+  name: string | undefined,
+  onMessage: (message: TabMessage) => void,
+): Tabs {
+  const locks = navigator?.locks
+  if (!name || !locks || !BroadcastChannel) return alone
   const channel = new BroadcastChannel(`tidemark:${name}`)
   const held = new Set<() => void>()
   let closed = false

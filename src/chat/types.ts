@@ -3,6 +3,7 @@ import type { Env } from '../lib/env.ts'
 import type { ErrorData } from '../lib/errors.ts'
 import type { Message, Session, UserBlock } from '../message/schema.ts'
 import type { WhenBusy } from '../protocol/commands.ts'
+import type { Platform } from './platform.ts'
 import type { ChatStorage } from './ports.ts'
 import type { Runtime } from './runtime-port.ts'
 
@@ -14,6 +15,8 @@ export interface ChatOptions {
   account?: string
   /** @default the platform's clock and randomness */
   env?: Partial<Env>
+  /** The page that the chat lives in: a test brings its own. @default globalThis */
+  platform?: Platform
 }
 
 /** The state of the line to whatever answers. */

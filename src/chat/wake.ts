@@ -1,3 +1,5 @@
+import type { Platform } from './platform.ts'
+
 /** What tells a page that its connections are worth another look. */
 export interface Wake {
   /** The line is back, or the page is looked at again. */
@@ -8,14 +10,11 @@ export interface Wake {
   onHide(): void
 }
 
-type Target = Pick<EventTarget, 'addEventListener' | 'removeEventListener'>
-
 /** Listens to the page's life. Outside a page it does nothing. Returns the function that ends it. */
-export function watchPage({ onWake, onOffline, onHide }: Wake): () => void {
-  const page: Target | undefined = typeof globalThis.addEventListener === 'function' ? globalThis : undefined
-  const { document } = globalThis
-  const onVisibility = () => (document.visibilityState === 'visible' ? onWake() : onHide())
-  const entries: [Target | undefined, string, () => void][] = [
+export function watchPage(page: Platform, { onWake, onOffline, onHide }: Wake): () => void {
+  const { document } = page
+  const onVisibility = () => (document?.visibilityState === 'visible' ? onWake() : onHide())
+  const entries: [Platform | Platform['document'], string, () => void][] = [
     [page, 'online', onWake],
     [page, 'offline', onOffline],
     [page, 'pageshow', onWake],
@@ -24,19 +23,19 @@ export function watchPage({ onWake, onOffline, onHide }: Wake): () => void {
     [document, 'freeze', onHide],
     [document, 'resume', onWake],
   ]
-  for (const [target, type, listener] of entries) target?.addEventListener(type, listener)
+  for (const [target, type, listener] of entries) target?.addEventListener?.(type, listener)
   return () => {
-    for (const [target, type, listener] of entries) target?.removeEventListener(type, listener)
+    for (const [target, type, listener] of entries) target?.removeEventListener?.(type, listener)
   }
 }
 
 /** Whether the browser knows that there is no network. `false` means nothing: a line may still be dead. */
-export const isOffline = (): boolean => globalThis.navigator?.onLine === false
+export const isOffline = ({ navigator }: Platform): boolean => navigator?.onLine === false
 
 /** Asks the browser not to evict what is stored; undefined where it cannot be asked. */
-export async function askToPersist(): Promise<boolean | undefined> {
+export async function askToPersist({ navigator }: Platform): Promise<boolean | undefined> {
   try {
-    return await globalThis.navigator?.storage?.persist?.()
+    return await navigator?.storage?.persist?.()
   } catch {
     // Some browsers throw in private windows. They have answered.
     return false
@@ -47,16 +46,16 @@ export async function askToPersist(): Promise<boolean | undefined> {
 const LATE = 200
 
 /** Once per frame while the page is seen; soon where nobody sees frames. */
-export function scheduleFrame(flush: () => void): void {
-  const seen =
-    globalThis.document?.visibilityState === 'visible' &&
-    typeof globalThis.requestAnimationFrame === 'function'
-  let frame = 0
+export function scheduleFrame(page: Platform, flush: () => void): void {
+  const seen = page.document?.visibilityState === 'visible'
+  let frame: number | undefined
+  let over = false
   const once = () => {
-    clearTimeout(timer)
-    if (frame) globalThis.cancelAnimationFrame(frame)
+    if (over) return
+    over = true
+    if (frame) page.cancelAnimationFrame?.(frame)
     flush()
   }
-  const timer = setTimeout(once, seen ? LATE : 16)
-  if (seen) frame = globalThis.requestAnimationFrame(once)
+  page.setTimeout(once, seen ? LATE : 16)
+  if (seen) frame = page.requestAnimationFrame?.(once)
 }

@@ -86,12 +86,6 @@ export const worldExceptions: readonly Exception[] = [
     allows: ['Date.now', 'Math.random', 'setTimeout', 'clearTimeout'],
     reason: 'the door through which time and chance come in',
   },
-  {
-    file: 'src/chat/wake.ts',
-    allows: ['setTimeout', 'clearTimeout'],
-    reason:
-      'stands in for a frame where the page paints none; it delays what is shown, and no data waits for it',
-  },
 ]
 
 /** Functions longer than the limit, by file and name. */

@@ -8,8 +8,8 @@ noStrayRejections()
 describe('tabs', () => {
   test('without a name, or a browser’s locks, work alone', () => {
     let led = 0
-    createTabs(undefined, () => {}).lead('s', () => led++)
-    createTabs('name', () => {}).lead('s', () => led++)
+    createTabs(globalThis, undefined, () => {}).lead('s', () => led++)
+    createTabs(globalThis, 'name', () => {}).lead('s', () => led++)
     expect(led).toBe(2)
   })
 
@@ -21,7 +21,7 @@ describe('tabs', () => {
       },
     })
     let led = 0
-    const tabs = createTabs('name', () => {})
+    const tabs = createTabs(globalThis, 'name', () => {})
     tabs.lead('s', () => led++)
     await idle()
     expect(led).toBe(1)
@@ -32,7 +32,7 @@ describe('tabs', () => {
     const name = likeBrowser()
     const led: string[] = []
     const [a, b, c] = ['a', 'b', 'c'].map((who) => {
-      const tabs = createTabs(name, () => {})
+      const tabs = createTabs(globalThis, name, () => {})
       return { tabs, leave: tabs.lead('s', () => led.push(who)) }
     })
     await idle()
@@ -48,8 +48,8 @@ describe('tabs', () => {
   test('hear what others stored, and nothing that is no such word', async () => {
     const name = likeBrowser()
     const heard: string[] = []
-    const tabs = createTabs(name, ({ sessionId }) => heard.push(sessionId))
-    const other = createTabs(name, () => {})
+    const tabs = createTabs(globalThis, name, ({ sessionId }) => heard.push(sessionId))
+    const other = createTabs(globalThis, name, () => {})
     const stranger = new BroadcastChannel(`tidemark:${name}`)
     for (const word of [
       null,
