@@ -2,7 +2,7 @@ import { wellFormed } from '../lib/text.ts'
 import type { ImageBlock, UserBlock } from '../message/schema.ts'
 import type { CallIdRule } from './call-ids.ts'
 import type { ModelContext } from './contract.ts'
-import { argumentsText, notShown, type ReplayResult, replay, textOfBlocks } from './replay.ts'
+import { argumentsText, notShown, type ReplayResult, replay, shownAfter, textOfBlocks } from './replay.ts'
 
 /** A message of the Prompt API, with pictures as we have them. */
 export interface Prompt {
@@ -33,7 +33,12 @@ export function promptsOf(
     if (entry.role === 'system') return [userText(`<system>\n${entry.text}\n</system>`)]
     const value = textOfBlocks(entry.content, '')
     const said: Prompt[] = value === '' ? [] : [{ role: 'assistant', content: [{ type: 'text', value }] }]
-    return [...said, ...entry.results.map(resultOf)]
+    const shown = shownAfter(entry).map(partOf)
+    return [
+      ...said,
+      ...(shown.length > 0 ? [{ role: 'user' as const, content: shown }] : []),
+      ...entry.results.map(resultOf),
+    ]
   })
   const asked = prompts.at(-1)?.role === 'user' ? prompts.pop() : undefined
   if (system.trim() !== '')

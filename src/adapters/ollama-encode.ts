@@ -5,7 +5,7 @@ import type { CallIdRule } from './call-ids.ts'
 import type { CallOptions, Effort, EncodedRequest, ModelContext } from './contract.ts'
 import { joinJson } from './join-json.ts'
 import { parseJson } from './json.ts'
-import { argumentsText, notShown, type ReplayAnswer, replay, textOfBlocks } from './replay.ts'
+import { argumentsText, notShown, type ReplayAnswer, replay, shownAfter, textOfBlocks } from './replay.ts'
 import { toolsOf } from './tools.ts'
 
 const CALL_ID: CallIdRule = { own: /./, foreign: /^[\w-]{1,64}$/, prefix: 'call_' }
@@ -77,8 +77,9 @@ function userOf(blocks: readonly UserBlock[]): Json {
 const isImage = (block: UserBlock): block is ImageBlock & { data: string } =>
   block.type === 'image' && block.data !== undefined
 
-/** An answer, the results of its calls, and the pictures among them. */
-function answerOf({ role, content, own, results }: ReplayAnswer): Json[] {
+/** An answer, the results of its calls, and the pictures in both, which take text alone. */
+function answerOf(entry: ReplayAnswer): Json[] {
+  const { role, content, own, results } = entry
   const text = textOfBlocks(content, '')
   const calls = results.map(({ call }) => {
     const args = parseJson(argumentsText(call))?.value
@@ -87,23 +88,21 @@ function answerOf({ role, content, own, results }: ReplayAnswer): Json[] {
       function: { name: call.name, arguments: isRecord(args) ? args : { arguments: args } },
     }
   })
-  if (text === '' && calls.length === 0) return []
-  const images = results.flatMap((result) => result.content.filter((block) => block.type === 'image'))
+  const shown = shownAfter(entry, ...results)
+  const answer = {
+    role,
+    content: text,
+    thinking: (own && textOfBlocks(content, '', 'thinking')) || undefined,
+    tool_calls: calls.length > 0 ? calls : undefined,
+  }
   return [
-    {
-      role,
-      content: text,
-      thinking: (own && textOfBlocks(content, '', 'thinking')) || undefined,
-      tool_calls: calls.length > 0 ? calls : undefined,
-    },
+    ...(text === '' && calls.length === 0 ? [] : [answer]),
     ...results.map(({ call, content: result }) => ({
       role: 'tool',
       tool_name: call.name,
       tool_call_id: call.id,
       content: textOfBlocks(result, '\n') || (result.length > 0 ? '(see attached image)' : '(no output)'),
     })),
-    ...(images.length > 0
-      ? [userOf([{ type: 'text', text: 'Images of the tool results:' }, ...images])]
-      : []),
+    ...(shown.length > 0 ? [userOf(shown)] : []),
   ]
 }

@@ -9,6 +9,7 @@ import {
   type ReplayAnswer,
   type ReplayEntry,
   replay,
+  shownAfter,
   textOfBlocks,
 } from './replay.ts'
 import { toolsOf } from './tools.ts'
@@ -90,7 +91,7 @@ function partOf(block: UserBlock): Json {
   return notShown(block)
 }
 
-/** An answer, the results of its calls, and the images among them: tool messages take text alone. */
+/** An answer, the results of its calls, and the images in both, which take text alone. */
 function answerOf(entry: ReplayAnswer, quirks: ChatQuirks): Json[] {
   const { role, content, results } = entry
   const text = textOfBlocks(content, '')
@@ -99,21 +100,20 @@ function answerOf(entry: ReplayAnswer, quirks: ChatQuirks): Json[] {
     type: 'function',
     function: { name: call.name, arguments: argumentsText(call) },
   }))
-  if (text === '' && calls.length === 0) return []
-  const images = results.flatMap((result) => result.content.filter(({ type }) => type === 'image'))
-  const shown = [{ type: 'text', text: 'Images of the tool results:' }, ...images.map(partOf)]
+  const shown = shownAfter(entry, ...results).map(partOf)
+  const answer = {
+    role,
+    content: text || null,
+    ...quirks.answerFields?.(entry),
+    tool_calls: calls.length > 0 ? calls : undefined,
+  }
   return [
-    {
-      role,
-      content: text || null,
-      ...quirks.answerFields?.(entry),
-      tool_calls: calls.length > 0 ? calls : undefined,
-    },
+    ...(text === '' && calls.length === 0 ? [] : [answer]),
     ...results.map(({ call, content: result }) => ({
       role: 'tool',
       tool_call_id: call.id,
       content: textOfBlocks(result, '\n') || (result.length > 0 ? '(see attached image)' : '(no output)'),
     })),
-    ...(images.length > 0 ? [{ role: 'user', content: shown }] : []),
+    ...(shown.length > 0 ? [{ role: 'user', content: shown }] : []),
   ]
 }

@@ -10,6 +10,7 @@ import {
   type ReplayAnswer,
   type ReplayResult,
   replay,
+  shownAfter,
   textOfBlocks,
 } from './replay.ts'
 import { toolsOf } from './tools.ts'
@@ -138,14 +139,13 @@ function partOf(block: UserBlock): Json {
 }
 
 /** An answer, the results of its calls, and the pictures that have no place in either. */
-function answerOf({ content, results }: ReplayAnswer, quirks: ResponsesQuirks): Json[] {
+function answerOf(answer: ReplayAnswer, quirks: ResponsesQuirks): Json[] {
+  const { content, results } = answer
   const { resultImages = true, plainThinking = false } = quirks
   const items = (!plainThinking && exactItems(content)) || plainItems(content, plainThinking)
-  const blocks = [content, ...(resultImages ? [] : results.map((result) => result.content))].flat()
-  const images = blocks.filter((block) => block.type === 'image')
-  const shown = [partOf({ type: 'text', text: 'The images from above:' }), ...images.map(partOf)]
+  const shown = shownAfter(answer, ...(resultImages ? [] : results)).map(partOf)
   const outputs = results.map((result) => outputOf(result, resultImages))
-  return [...items, ...outputs, ...(images.length > 0 ? [{ role: 'user', content: shown }] : [])]
+  return [...items, ...outputs, ...(shown.length > 0 ? [{ role: 'user', content: shown }] : [])]
 }
 
 /** What an item said of itself when it came. */

@@ -142,6 +142,12 @@ export const notShown = ({ type, mimeType, name }: ImageBlock | FileBlock): Text
   text: `[${type} ${name ?? mimeType} not shown]`,
 })
 
+/** Pictures that have no place where they were, such as in an answer or in a result: a user shows them right after. */
+export function shownAfter(...places: readonly { content: readonly AssistantBlock[] }[]): UserBlock[] {
+  const images = places.flatMap(({ content }) => content.filter((block) => block.type === 'image'))
+  return images.length > 0 ? [{ type: 'text', text: 'The images from above:' }, ...images] : []
+}
+
 /** The texts of blocks of a kind, joined. */
 export const textOfBlocks = (
   blocks: readonly (AssistantBlock | UserBlock)[],

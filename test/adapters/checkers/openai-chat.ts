@@ -120,3 +120,42 @@ export function strictDefects(body: unknown): string[] {
   }
   return defects
 }
+
+/** What single servers refuse beyond that (faults by their names), by the provider's usual name. */
+const SERVER_RULES: Readonly<Record<string, (message: ChatMessage) => string | false>> = {
+  // S09: "Tool call id was … but must be a-z, A-Z, 0-9, with a length of 9"
+  mistral: (message) =>
+    [
+      ...callsOf(message).map(({ id }) => id),
+      ...(message.role === 'tool' ? [message.tool_call_id] : []),
+    ].some((id) => !/^[a-zA-Z0-9]{9}$/.test(id)) && 'an id that is not nine letters',
+  // S30: "The reasoning_content in the thinking mode must be passed back": of every answer
+  deepseek: (message) =>
+    message.role === 'assistant' &&
+    typeof message.reasoning_content !== 'string' &&
+    'an answer without its thinking',
+  // S31: "reasoning_content is missing in assistant tool call message"
+  moonshot: (message) =>
+    message.role === 'assistant' &&
+    callsOf(message).length > 0 &&
+    !message.reasoning_content &&
+    'calls without their thinking',
+}
+
+/** Fields of an answer that only some servers know. S32: "property 'reasoning_content' is unsupported" */
+const THINKERS: Readonly<Record<string, RegExp>> = {
+  reasoning_content: /^(deepseek|moonshot|zai)$/,
+  reasoning_details: /^openrouter$/,
+}
+
+/** What one server refuses, and all that we never send to any. */
+export function serverDefects(body: unknown, provider: string): string[] {
+  const { messages } = ChatBody.parse(body)
+  return [
+    ...strictDefects(body),
+    ...messages.flatMap((message) => SERVER_RULES[provider]?.(message) || []),
+    ...messages.flatMap((message) =>
+      Object.keys(THINKERS).filter((field) => field in message && !THINKERS[field]?.test(provider)),
+    ),
+  ]
+}
