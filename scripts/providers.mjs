@@ -40,15 +40,12 @@ export function rowsOf(expected, passed, exceptions) {
 /**
  * What is wrong, in sentences.
  * @param {readonly Row[]} rows
- * @param {Readonly<Record<string, string>>} unspoken reasons by dialect
  * @returns {string[]}
  */
-export function problemsOf(rows, unspoken) {
+export function problemsOf(rows) {
   const excepted = rows.reduce((sum, row) => sum + row.excepted, 0)
   return [
-    ...rows
-      .filter(({ dialect }) => !unspoken[dialect])
-      .flatMap(({ missing }) => missing.map((file) => `${file} has neither passed nor a reason`)),
+    ...rows.flatMap(({ missing }) => missing.map((file) => `${file} has neither passed nor a reason`)),
     ...(excepted > MOST_EXCEPTIONS ? [`${excepted} exceptions, at most ${MOST_EXCEPTIONS} are allowed`] : []),
   ]
 }
@@ -56,14 +53,11 @@ export function problemsOf(rows, unspoken) {
 /**
  * @param {readonly Row[]} rows
  * @param {Exceptions} exceptions
- * @param {Readonly<Record<string, string>>} unspoken
  */
-function print(rows, exceptions, unspoken) {
+function print(rows, exceptions) {
   console.log('\nRecorded answers that come out as expected')
-  for (const { dialect, total, passed } of rows) {
-    const why = unspoken[dialect]
-    console.log(`  ${dialect.padEnd(20)} ${`${passed} of ${total}`.padStart(11)}${why ? `   ${why}` : ''}`)
-  }
+  for (const { dialect, total, passed } of rows)
+    console.log(`  ${dialect.padEnd(20)} ${`${passed} of ${total}`.padStart(11)}`)
   console.log('\nExceptions')
   for (const [dialect, files] of Object.entries(exceptions))
     for (const [file, reason] of Object.entries(files)) console.log(`  ${dialect}: ${file}\n    ${reason}`)
@@ -100,8 +94,8 @@ async function main() {
   register()
   const table = await import(pathToFileURL(join(root, 'test', 'adapters', 'exceptions.ts')).href)
   const rows = rowsOf(JSON.parse(readFileSync(fixtures, 'utf8')), passed, table.EXCEPTIONS)
-  print(rows, table.EXCEPTIONS, table.UNSPOKEN)
-  const problems = problemsOf(rows, table.UNSPOKEN)
+  print(rows, table.EXCEPTIONS)
+  const problems = problemsOf(rows)
   for (const problem of problems) console.error(`✗ ${problem}`)
   return status === 0 && problems.length === 0 ? 0 : 1
 }

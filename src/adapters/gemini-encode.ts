@@ -1,5 +1,5 @@
 import { wellFormed } from '../lib/text.ts'
-import type { AssistantBlock, FileBlock, ImageBlock, UserBlock } from '../message/schema.ts'
+import type { AssistantBlock, FileBlock, ImageBlock, ToolCallBlock, UserBlock } from '../message/schema.ts'
 import { isRecord } from '../protocol/lenient.ts'
 import type { CallIdRule } from './call-ids.ts'
 import type { CallOptions, Effort, EncodedRequest, ModelContext } from './contract.ts'
@@ -8,17 +8,17 @@ import { type JsonRecord, parseJson } from './json.ts'
 import { argumentsText, notShown, type ReplayResult, replay, textOfBlocks } from './replay.ts'
 import { toolsOf } from './tools.ts'
 
-const CALL_ID: CallIdRule = { own: /./, foreign: /^[\w-]{1,64}$/, prefix: 'call_' }
+export const CALL_ID: CallIdRule = { own: /./, foreign: /^[\w-]{1,64}$/, prefix: 'call_' }
 
 /**
  * What stands in the place of a proof that there never was, for calls that another model made: "Function call is missing a
  * thought_signature".
  * @see https://ai.google.dev/gemini-api/docs/thought-signatures
  */
-const NO_PROOF = 'skip_thought_signature_validator'
+export const NO_PROOF = 'skip_thought_signature_validator'
 
 /** Models before the third generation, which know less. */
-const isOld = (model: string): boolean => /gemini-[12]\b|gemma|learnlm/.test(model)
+export const isOld = (model: string): boolean => /gemini-[12]\b|gemma|learnlm/.test(model)
 
 /** A field that is undefined is not sent. */
 type Json = Record<string, unknown>
@@ -74,7 +74,7 @@ export function encodeGemini(
 }
 
 /** These fields take any JSON Schema, and pass over what Gemini does not know. It knows no `const`, but a choice of one. */
-const schemaOf = (schema: JsonRecord): unknown =>
+export const schemaOf = (schema: JsonRecord): unknown =>
   JSON.parse(
     JSON.stringify(schema, (key, value: unknown) => {
       if (!isRecord(value) || !('const' in value) || /^(properties|\$defs)$/.test(key)) return value
@@ -156,8 +156,13 @@ function partsOf(block: AssistantBlock, noProof: string | undefined): Json[] {
   // What Gemini's own server runs is never a call by us.
   if (block.server) return []
   const { id, name } = block
-  const args = parseJson(argumentsText(block))?.value
-  return [{ functionCall: { id, name, args: isRecord(args) ? args : { arguments: args } }, thoughtSignature }]
+  return [{ functionCall: { id, name, args: argsOf(block) }, thoughtSignature }]
+}
+
+/** A call's arguments, which have to be an object. */
+export function argsOf(call: ToolCallBlock): JsonRecord {
+  const args = parseJson(argumentsText(call))?.value
+  return isRecord(args) ? args : { arguments: args }
 }
 
 const mediaIn = ({ content }: ReplayResult): Json[] =>

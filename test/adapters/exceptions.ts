@@ -9,8 +9,3 @@ export const EXCEPTIONS: Readonly<Record<string, Readonly<Record<string, string>
     'openai/vercel-responses-openai-compaction.1.chunks.txt': 'expected, but the recording itself is missing',
   },
 }
-
-/** Dialects that were recorded and that no adapter speaks. */
-export const UNSPOKEN: Readonly<Record<string, string>> = {
-  'gemini-interactions': 'an API of its own beside generateContent, which no adapter speaks',
-}
