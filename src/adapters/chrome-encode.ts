@@ -2,7 +2,15 @@ import { wellFormed } from '../lib/text.ts'
 import type { ImageBlock, UserBlock } from '../message/schema.ts'
 import type { CallIdRule } from './call-ids.ts'
 import type { ModelContext } from './contract.ts'
-import { argumentsText, notShown, type ReplayResult, replay, shownAfter, textOfBlocks } from './replay.ts'
+import {
+  argumentsText,
+  notShown,
+  type ReplayQuestion,
+  type ReplayResult,
+  replay,
+  shownAfter,
+  textOfBlocks,
+} from './replay.ts'
 
 /** A message of the Prompt API, with pictures as we have them. */
 export interface Prompt {
@@ -29,22 +37,19 @@ export function promptsOf(
   provider: string,
 ): { seen: Prompt[]; asked: Prompt } {
   const prompts = replay(messages, provider, ANY_ID).flatMap((entry): Prompt[] => {
-    if (entry.role === 'user') return [{ role: 'user', content: entry.content.map(partOf) }]
+    if (entry.role === 'user') return [userOf(entry)]
     if (entry.role === 'system') return [userText(`<system>\n${entry.text}\n</system>`)]
     const value = textOfBlocks(entry.content, '')
     const said: Prompt[] = value === '' ? [] : [{ role: 'assistant', content: [{ type: 'text', value }] }]
-    const shown = shownAfter(entry).map(partOf)
-    return [
-      ...said,
-      ...(shown.length > 0 ? [{ role: 'user' as const, content: shown }] : []),
-      ...entry.results.map(resultOf),
-    ]
+    return [...said, ...shownAfter(entry).map(userOf), ...entry.results.map(resultOf)]
   })
   const asked = prompts.at(-1)?.role === 'user' ? prompts.pop() : undefined
   if (system.trim() !== '')
     prompts.unshift({ role: 'system', content: [{ type: 'text', value: wellFormed(system) }] })
   return { seen: prompts, asked: asked ?? userText('Continue.') }
 }
+
+const userOf = ({ role, content }: ReplayQuestion): Prompt => ({ role, content: content.map(partOf) })
 
 const userText = (value: string): Prompt => ({ role: 'user', content: [{ type: 'text', value }] })
 

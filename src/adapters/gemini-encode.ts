@@ -126,7 +126,7 @@ function contentsOf({ messages }: ModelContext, provider: string, old: boolean):
       if (parts.length > 0) contents.push({ role: 'model', parts })
       if (results.length > 0) contents.push({ role: 'user', parts: results.map((it) => responseOf(it, old)) })
       const media = old ? results.flatMap(mediaIn) : []
-      if (media.length > 0) asUser([{ text: 'Images of the tool results:' }, ...media])
+      if (media.length > 0) asUser([{ text: 'Images from above:' }, ...media])
     }
   }
   if (contents[0]?.role !== 'user') contents.unshift({ role: 'user', parts: [{ text: 'Continue.' }] })

@@ -5,7 +5,15 @@ import type { CallIdRule } from './call-ids.ts'
 import type { CallOptions, Effort, EncodedRequest, ModelContext } from './contract.ts'
 import { joinJson } from './join-json.ts'
 import { parseJson } from './json.ts'
-import { argumentsText, notShown, type ReplayAnswer, replay, shownAfter, textOfBlocks } from './replay.ts'
+import {
+  argumentsText,
+  notShown,
+  type ReplayAnswer,
+  type ReplayQuestion,
+  replay,
+  shownAfter,
+  textOfBlocks,
+} from './replay.ts'
 import { toolsOf } from './tools.ts'
 
 const CALL_ID: CallIdRule = { own: /./, foreign: /^[\w-]{1,64}$/, prefix: 'call_' }
@@ -55,7 +63,7 @@ function messagesOf({ system = '', messages }: ModelContext, provider: string): 
   const entries = replay(messages, provider, CALL_ID)
   const said = entries.flatMap((entry): Json[] => {
     if (entry.role === 'assistant') return answerOf(entry)
-    return [entry.role === 'user' ? userOf(entry.content) : { role: 'system', content: entry.text }]
+    return [entry.role === 'user' ? userOf(entry) : { role: 'system', content: entry.text }]
   })
   // Nothing but instructions is taken for the wish to load the model.
   if (!entries.some(({ role }) => role === 'user')) said.unshift({ role: 'user', content: 'Continue.' })
@@ -64,11 +72,11 @@ function messagesOf({ system = '', messages }: ModelContext, provider: string): 
 }
 
 /** Text is one string; pictures stand beside it, as they are, never by address. */
-function userOf(blocks: readonly UserBlock[]): Json {
+function userOf({ role, content: blocks }: ReplayQuestion): Json {
   const content = blocks.map((block) => (block.type === 'text' || isImage(block) ? block : notShown(block)))
   const images = content.flatMap((block) => (isImage(block) ? [block.data] : []))
   return {
-    role: 'user',
+    role,
     content: textOfBlocks(content, '\n\n'),
     images: images.length > 0 ? images : undefined,
   }
@@ -88,21 +96,20 @@ function answerOf(entry: ReplayAnswer): Json[] {
       function: { name: call.name, arguments: isRecord(args) ? args : { arguments: args } },
     }
   })
-  const shown = shownAfter(entry, ...results)
   const answer = {
     role,
     content: text,
     thinking: (own && textOfBlocks(content, '', 'thinking')) || undefined,
-    tool_calls: calls.length > 0 ? calls : undefined,
+    tool_calls: calls[0] && calls,
   }
   return [
-    ...(text === '' && calls.length === 0 ? [] : [answer]),
+    ...(text || calls[0] ? [answer] : []),
     ...results.map(({ call, content: result }) => ({
       role: 'tool',
       tool_name: call.name,
       tool_call_id: call.id,
-      content: textOfBlocks(result, '\n') || (result.length > 0 ? '(see attached image)' : '(no output)'),
+      content: textOfBlocks(result, '\n') || (result[0] ? '(see attached image)' : '(no output)'),
     })),
-    ...(shown.length > 0 ? [userOf(shown)] : []),
+    ...shownAfter(entry, ...results).map(userOf),
   ]
 }

@@ -7,7 +7,7 @@ import {
   argumentsText,
   notShown,
   type ReplayAnswer,
-  type ReplayEntry,
+  type ReplayQuestion,
   replay,
   shownAfter,
   textOfBlocks,
@@ -45,7 +45,7 @@ export function encodeChat(
     ...(stream ? { stream } : quirks.bodyWhole),
     stream_options: stream && streamOptions ? { include_usage: true } : undefined,
     // An empty list is refused, and so is a choice among nothing.
-    ...(tools.length > 0 && {
+    ...(tools[0] && {
       tools: tools.map(toolOf),
       tool_choice: typeof choice === 'object' ? { type: 'function', function: choice } : choice,
     }),
@@ -75,7 +75,7 @@ function messagesOf({ system = '', messages }: ModelContext, provider: string, q
 }
 
 /** Text alone goes as a string: not every server knows parts. */
-const userOf = ({ role, content, name }: Extract<ReplayEntry, { role: 'user' }>): Json => ({
+const userOf = ({ role, content, name }: ReplayQuestion): Json => ({
   role,
   name: name && /^[\w-]{1,64}$/.test(name) ? name : undefined,
   content: content.every(({ type }) => type === 'text') ? textOfBlocks(content, '\n\n') : content.map(partOf),
@@ -93,27 +93,23 @@ function partOf(block: UserBlock): Json {
 
 /** An answer, the results of its calls, and the images in both, which take text alone. */
 function answerOf(entry: ReplayAnswer, quirks: ChatQuirks): Json[] {
-  const { role, content, results } = entry
-  const text = textOfBlocks(content, '')
+  const { results } = entry
+  const text = textOfBlocks(entry.content, '')
   const calls = results.map(({ call }) => ({
     id: call.id,
     type: 'function',
     function: { name: call.name, arguments: argumentsText(call) },
   }))
-  const shown = shownAfter(entry, ...results).map(partOf)
-  const answer = {
-    role,
-    content: text || null,
-    ...quirks.answerFields?.(entry),
-    tool_calls: calls.length > 0 ? calls : undefined,
-  }
+  const tool_calls = calls[0] && calls
   return [
-    ...(text === '' && calls.length === 0 ? [] : [answer]),
-    ...results.map(({ call, content: result }) => ({
+    ...(text || tool_calls
+      ? [{ role: 'assistant', content: text || null, ...quirks.answerFields?.(entry), tool_calls }]
+      : []),
+    ...results.map(({ call, content }) => ({
       role: 'tool',
       tool_call_id: call.id,
-      content: textOfBlocks(result, '\n') || (result.length > 0 ? '(see attached image)' : '(no output)'),
+      content: textOfBlocks(content, '\n') || (content[0] ? '(see attached image)' : '(no output)'),
     })),
-    ...(shown.length > 0 ? [{ role: 'user', content: shown }] : []),
+    ...shownAfter(entry, ...results).map(userOf),
   ]
 }

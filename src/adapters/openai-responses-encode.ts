@@ -8,6 +8,7 @@ import {
   argumentsText,
   notShown,
   type ReplayAnswer,
+  type ReplayQuestion,
   type ReplayResult,
   replay,
   shownAfter,
@@ -111,11 +112,7 @@ function inputOf(
   const entries = replay(ours, provider, CALL_ID)
   const input = entries.flatMap((entry): Json[] => {
     if (entry.role === 'assistant') return answerOf(entry, quirks)
-    if (entry.role === 'system') return [{ role: 'system', content: entry.text }]
-    const isText = entry.content.every(({ type }) => type === 'text')
-    return [
-      { role: 'user', content: isText ? textOfBlocks(entry.content, '\n\n') : entry.content.map(partOf) },
-    ]
+    return [entry.role === 'user' ? userOf(entry) : { role: 'system', content: entry.text }]
   })
   // Some servers refuse a conversation in which no user ever spoke.
   if (!entries.some(({ role }) => role === 'user')) input.unshift({ role: 'user', content: 'Continue.' })
@@ -125,6 +122,11 @@ function inputOf(
 /** Asked for by its name, a model answers as the version of a day. */
 const undated = (model = ''): string => model.replace(/-\d{4}-\d\d-\d\d$/, '')
 
+const userOf = ({ role, content }: ReplayQuestion): Json => ({
+  role,
+  content: content.every(({ type }) => type === 'text') ? textOfBlocks(content, '\n\n') : content.map(partOf),
+})
+
 function partOf(block: UserBlock): Json {
   if (block.type === 'text') return { type: 'input_text', text: block.text }
   const { type, mimeType, data, name = 'file' } = block
@@ -132,10 +134,8 @@ function partOf(block: UserBlock): Json {
   const isTaken = /^(https?|data):/.test(url) && !/^(audio|video)/.test(mimeType)
   if (!isTaken) return partOf(notShown(block))
   if (type === 'image') return { type: 'input_image', image_url: url }
-  return {
-    type: 'input_file',
-    ...(data === undefined ? { file_url: url } : { filename: name, file_data: url }),
-  }
+  const file = data === undefined ? { file_url: url } : { filename: name, file_data: url }
+  return { type: 'input_file', ...file }
 }
 
 /** An answer, the results of its calls, and the pictures that have no place in either. */
@@ -143,9 +143,8 @@ function answerOf(answer: ReplayAnswer, quirks: ResponsesQuirks): Json[] {
   const { content, results } = answer
   const { resultImages = true, plainThinking = false } = quirks
   const items = (!plainThinking && exactItems(content)) || plainItems(content, plainThinking)
-  const shown = shownAfter(answer, ...(resultImages ? [] : results)).map(partOf)
   const outputs = results.map((result) => outputOf(result, resultImages))
-  return [...items, ...outputs, ...(shown.length > 0 ? [{ role: 'user', content: shown }] : [])]
+  return [...items, ...outputs, ...shownAfter(answer, ...(resultImages ? [] : results)).map(userOf)]
 }
 
 /** What an item said of itself when it came. */

@@ -35,11 +35,14 @@ export interface ReplayAnswer {
   results: ReplayResult[]
 }
 
+export interface ReplayQuestion {
+  role: 'user'
+  content: UserBlock[]
+  name?: string | undefined
+}
+
 /** One message of a history that any provider takes; the dialect only has to spell it. */
-export type ReplayEntry =
-  | { role: 'system'; text: string }
-  | { role: 'user'; content: UserBlock[]; name?: string | undefined }
-  | ReplayAnswer
+export type ReplayEntry = { role: 'system'; text: string } | ReplayQuestion | ReplayAnswer
 
 /**
  * A canonical history made fit to be sent again: failed and aborted answers reduced to their text, calls and results
@@ -143,9 +146,11 @@ export const notShown = ({ type, mimeType, name }: ImageBlock | FileBlock): Text
 })
 
 /** Pictures that have no place where they were, such as in an answer or in a result: a user shows them right after. */
-export function shownAfter(...places: readonly { content: readonly AssistantBlock[] }[]): UserBlock[] {
+export function shownAfter(...places: readonly { content: readonly AssistantBlock[] }[]): ReplayQuestion[] {
   const images = places.flatMap(({ content }) => content.filter((block) => block.type === 'image'))
-  return images.length > 0 ? [{ type: 'text', text: 'The images from above:' }, ...images] : []
+  return images[0]
+    ? [{ role: 'user', content: [{ type: 'text', text: 'Images from above:' }, ...images] }]
+    : []
 }
 
 /** The texts of blocks of a kind, joined. */

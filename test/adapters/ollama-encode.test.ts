@@ -143,7 +143,7 @@ describe('a history', () => {
     expect(messages.slice(2)).toEqual([
       result('x', '(see attached image)'),
       result('y', '(no output)'),
-      { role: 'user', content: 'The images from above:', images: ['AA=='] },
+      { role: 'user', content: 'Images from above:', images: ['AA=='] },
     ])
   })
 

@@ -177,7 +177,7 @@ describe('pictures and files', () => {
       {
         role: 'user',
         content: [
-          { type: 'input_text', text: 'The images from above:' },
+          { type: 'input_text', text: 'Images from above:' },
           { type: 'input_image', image_url: `data:image/png;base64,${data}` },
         ],
       },

@@ -1,22 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import type { Message } from '../../../src/message/schema.ts'
+import type { Message, ToolBlock } from '../../../src/message/schema.ts'
 import { deepFreeze, systemMessage, toolMessage, userMessage } from '../../support/messages.ts'
 import { recorded, SOURCES, type Source } from './sources.ts'
 import { TARGETS } from './targets.ts'
 import type { Piece } from './wire.ts'
 
-const text = (value: string): Piece => ({ type: 'text', text: value })
+const text = (value: string) => ({ type: 'text' as const, text: value })
 const picture = (data: string) => ({ type: 'image' as const, mimeType: 'image/png', data })
-const call = (id: string, name: string, args: string): Piece => ({ type: 'call', id, name, args })
-/** As awkward as providers give them: with signs that others refuse, too long, and the same again in each turn. */
-const IDS = ['functions.weather:0', `call_|${'x'.repeat(60)}`, 'call_0', 'ünïcode']
-
 const [USER_PICTURE, RESULT_PICTURE, DRAWN_PICTURE] = ['VVNFUg==', 'UkVTVUxU', 'RFJBV04=']
-const THOUGHTS = ['thought-1 想一想 🤔', 'thought-2', 'thought-3 half']
-const PROOFS = ['proof-1', 'proof-2', 'proof-3']
-const [thinking1, thinking2, thinking3] = THOUGHTS.map((value, i): Piece => {
-  return { type: 'thinking', text: value, proof: PROOFS[i] ?? '' }
-})
 
 /** What has to be said to every target, in this order. */
 const SAID = [
@@ -39,57 +30,53 @@ const SAID = [
 /** Where calls and their results follow each other one by one, the second call comes after the first result. */
 const SECOND_CALL = ['Ich schaue nach. 🙂', '👋 second', 'the second result 結果']
 
-/** A history in which everything happens that may, answered by one source. */
+const said = (value: string): Piece => ({ type: 'text', text: value })
+const called = (id: string, name: string, args: string): Piece => ({ type: 'call', id, name, args })
+/** Ids as awkward as providers give them: with signs that others refuse, too long, and the same again in each turn. */
+const ANSWERS: readonly (readonly Piece[])[] = [
+  [
+    { type: 'thinking', text: 'thought-1 想一想 🤔', proof: 'proof-1' },
+    said('Ich schaue nach. 🙂'),
+    called('functions.weather:0', 'weather', '{"q":"北京"}'),
+    called(`call_|${'x'.repeat(60)}`, 'snapshot', '{"q":"👋 second"}'),
+  ],
+  [
+    { type: 'thinking', text: 'thought-2', proof: 'proof-2' },
+    { type: 'server' },
+    said('结果在此 ✅'),
+    { type: 'picture', data: DRAWN_PICTURE },
+    called('call_0', 'weather', '{"q":"third"}'),
+  ],
+  [called('call_0', 'weather', '{"q": unreadable')],
+  [{ type: 'hidden', proof: 'proof-hidden' }, said('Done 🎉')],
+  [
+    { type: 'thinking', text: 'thought-3', proof: 'proof-3' },
+    said('Half an ans'),
+    called('cut', 'weather', '{"q":"never"}'),
+  ],
+]
+
+/** A history in which everything happens that may, answered by one source, whose last answer was stopped. */
 async function historyOf(source: Source): Promise<Message[]> {
-  const answers = await Promise.all([
-    recorded(source, 0, [
-      ...(thinking1 ? [thinking1] : []),
-      text('Ich schaue nach. 🙂'),
-      call(IDS[0] ?? '', 'weather', '{"q":"北京"}'),
-      call(IDS[1] ?? '', 'snapshot', '{"q":"👋 second"}'),
-    ]),
-    recorded(source, 1, [
-      ...(thinking2 ? [thinking2] : []),
-      { type: 'server' },
-      text('结果在此 ✅'),
-      { type: 'picture', data: DRAWN_PICTURE },
-      call(IDS[2] ?? '', 'weather', '{"q":"third"}'),
-    ]),
-    recorded(source, 2, [call(IDS[2] ?? '', 'weather', '{"q": unreadable')]),
-    recorded(source, 3, [{ type: 'hidden', proof: 'proof-hidden' }, text('Done 🎉')]),
-    recorded(
-      source,
-      4,
-      [...(thinking3 ? [thinking3] : []), text('Half an ans'), call('cut', 'weather', '{"q":"never"}')],
-      true,
-    ),
-  ])
-  const idOf = (answer: number, at: number): string => {
-    const calls = answers[answer]?.content.filter(({ type }) => type === 'toolCall')
-    const found = calls?.[at]
-    return found?.type === 'toolCall' ? found.id : `no call ${answer}.${at}`
+  const answers = await Promise.all(ANSWERS.map((pieces, n) => recorded(source, n, pieces, n === 4)))
+  const result = (answer: number, at: number, content: ToolBlock[], isError = false): Message => {
+    const call = answers[answer]?.content.filter(({ type }) => type === 'toolCall')[at]
+    if (call?.type !== 'toolCall') throw new Error(`there is no call ${at} in answer ${answer}`)
+    return toolMessage(`t${answer}-${at}`, call.id, { toolName: call.name, content, isError })
   }
-  const [first, second, third, fourth, stopped] = answers
-  if (!first || !second || !third || !fourth || !stopped) throw new Error('there are five answers')
-  return [
-    userMessage('u0', '', { content: [{ type: 'text', text: SAID[0] ?? '' }, picture(USER_PICTURE)] }),
-    first,
+  const results = [
     // In the order in which they came, which is not that of the calls.
-    toolMessage('t1', idOf(0, 1), {
-      toolName: 'snapshot',
-      content: [{ type: 'text', text: 'the second result 結果' }, picture(RESULT_PICTURE)],
-    }),
-    toolMessage('t0', idOf(0, 0), { content: [{ type: 'text', text: 'the first failed' }], isError: true }),
-    second,
-    toolMessage('t2', idOf(1, 0), { content: [] }),
-    third,
-    toolMessage('t3', idOf(2, 0), { content: [{ type: 'text', text: 'cannot be read' }], isError: true }),
-    fourth,
-    userMessage('u1', 'What else?'),
-    stopped,
-    systemMessage('s', 'Now in French.'),
-    userMessage('u2', '最后的问题 ❓'),
+    [
+      result(0, 1, [text('the second result 結果'), picture(RESULT_PICTURE)]),
+      result(0, 0, [text('the first failed')], true),
+    ],
+    [result(1, 0, [])],
+    [result(2, 0, [text('cannot be read')], true)],
+    [userMessage('u1', 'What else?')],
+    [systemMessage('s', 'Now in French.'), userMessage('u2', '最后的问题 ❓')],
   ]
+  const question = userMessage('u0', '', { content: [text(SAID[0] ?? ''), picture(USER_PICTURE)] })
+  return [question, ...answers.flatMap((answer, n) => [answer, ...(results[n] ?? [])])]
 }
 
 const PAIRS = Object.keys(SOURCES).flatMap((from) =>
@@ -135,33 +122,33 @@ const HISTORIES = new Map(
   ),
 )
 
-describe.each(PAIRS)('what %s wrote, said to %s,', (from, to, target) => {
+describe.each(PAIRS)('what %s wrote, all to %s,', (from, to, target) => {
   const history = HISTORIES.get(from) ?? []
   const sent = async () => target.send(history)
 
   test('is taken, and all of it is there, in its order', async () => {
-    const { defects, said } = await sent()
+    const { defects, said: all } = await sent()
     expect(defects).toEqual([])
-    expect(placesOf(SAID, said).filter((place) => place < 0)).toEqual([])
+    expect(placesOf(SAID, all).filter((place) => place < 0)).toEqual([])
     for (const chain of [SAID, SECOND_CALL]) {
-      const places = placesOf(chain, said)
+      const places = placesOf(chain, all)
       expect(places).toEqual(ascending(places))
     }
-    expect(placesOf([USER_PICTURE, RESULT_PICTURE], said).filter((place) => place < 0)).toEqual([])
+    expect(placesOf([USER_PICTURE, RESULT_PICTURE], all).filter((place) => place < 0)).toEqual([])
   })
 
   test('has a picture that the model drew, or says that there was one', async () => {
     const drew = history.some(({ content }) =>
       content.some((block) => block.type === 'image' && block.data === DRAWN_PICTURE),
     )
-    const { said } = await sent()
-    expect(/RFJBV04=|not shown/.test(said)).toBe(drew)
+    const { said: all } = await sent()
+    expect(/RFJBV04=|not shown/.test(all)).toBe(drew)
   })
 
   test('has the thinking of the target, and of nobody else', async () => {
-    const { said } = await sent()
-    const own = [...new Set(said.match(/(thought|(?<!call-)proof)-(\d|hidden)/g))].sort()
+    const { said: all } = await sent()
+    const own = [...new Set(all.match(/(thought|(?<!call-)proof)-(\d|hidden)/g))].sort()
     expect(own).toEqual([...(OWN[`${from} > ${to}`] ?? [])].sort())
-    expect(/call-proof/.test(said)).toBe(from === 'gemini' && to.startsWith('gemini'))
+    expect(/call-proof/.test(all)).toBe(from === 'gemini' && to.startsWith('gemini'))
   })
 })

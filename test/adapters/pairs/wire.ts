@@ -131,57 +131,44 @@ function piecesOf({ type, content, arguments: args }: Json): Json[] {
 
 /** Anthropic's Messages. */
 export const messagesWire: Wire = (pieces, model, n) => {
-  const blocks = pieces.flatMap((piece, i): { begin: Json; deltas: Json[] }[] => {
-    if (piece.type === 'thinking')
-      return [
-        {
-          begin: { type: 'thinking', thinking: '', signature: '' },
-          deltas: [
-            ...halves(piece.text).map((thinking) => ({ type: 'thinking_delta', thinking })),
-            { type: 'signature_delta', signature: piece.proof },
-          ],
-        },
-      ]
-    if (piece.type === 'hidden')
-      return [{ begin: { type: 'redacted_thinking', data: piece.proof }, deltas: [] }]
-    if (piece.type === 'text')
-      return [
-        {
-          begin: { type: 'text', text: '' },
-          deltas: halves(piece.text).map((text) => ({ type: 'text_delta', text })),
-        },
-      ]
-    // It draws none.
-    if (piece.type === 'picture') return []
-    if (piece.type === 'server') {
-      const id = `srvtoolu_${n}_${i}`
-      return [
-        {
-          begin: { type: 'server_tool_use', id, name: 'web_search', input: {} },
-          deltas: [{ type: 'input_json_delta', partial_json: '{"query":"q"}' }],
-        },
-        { begin: { type: 'web_search_tool_result', tool_use_id: id, content: [] }, deltas: [] },
-      ]
-    }
-    const { id, name, args } = piece
-    return [
-      {
-        begin: { type: 'tool_use', id, name, input: {} },
-        deltas: halves(args).map((partial_json) => ({ type: 'input_json_delta', partial_json })),
-      },
-    ]
-  })
-  const events = blocks.flatMap(({ begin, deltas }, index): Json[] => [
-    { type: 'content_block_start', index, content_block: begin },
-    ...deltas.map((delta) => ({ type: 'content_block_delta', index, delta })),
-    { type: 'content_block_stop', index },
-  ])
+  const events = pieces
+    .flatMap((piece, i) => blocksOf(piece, `srvtoolu_${n}_${i}`))
+    .flatMap(([begin, ...deltas], index): Json[] => [
+      { type: 'content_block_start', index, content_block: begin },
+      ...deltas.map((delta) => ({ type: 'content_block_delta', index, delta })),
+      { type: 'content_block_stop', index },
+    ])
   const message = { type: 'message', id: `msg_${n}`, role: 'assistant', model, content: [] }
   const stop_reason = pieces.some(({ type }) => type === 'call') ? 'tool_use' : 'end_turn'
   return {
     body: sse({ type: 'message_start', message }, ...events),
     end: sse({ type: 'message_delta', delta: { stop_reason } }, { type: 'message_stop' }),
   }
+}
+
+/** What its blocks begin with, each with its deltas. */
+function blocksOf(piece: Piece, serverId: string): Json[][] {
+  const written = (args: string) =>
+    halves(args).map((partial_json) => ({ type: 'input_json_delta', partial_json }))
+  if (piece.type === 'thinking')
+    return [
+      [
+        { type: 'thinking', thinking: '', signature: '' },
+        ...halves(piece.text).map((thinking) => ({ type: 'thinking_delta', thinking })),
+        { type: 'signature_delta', signature: piece.proof },
+      ],
+    ]
+  if (piece.type === 'hidden') return [[{ type: 'redacted_thinking', data: piece.proof }]]
+  if (piece.type === 'text')
+    return [[{ type: 'text', text: '' }, ...halves(piece.text).map((text) => ({ type: 'text_delta', text }))]]
+  // It draws none.
+  if (piece.type === 'picture') return []
+  if (piece.type === 'server')
+    return [
+      [{ type: 'server_tool_use', id: serverId, name: 'web_search', input: {} }, ...written('{"query":"q"}')],
+      [{ type: 'web_search_tool_result', tool_use_id: serverId, content: [] }],
+    ]
+  return [[{ type: 'tool_use', id: piece.id, name: piece.name, input: {} }, ...written(piece.args)]]
 }
 
 /** Gemini's `streamGenerateContent`: calls have their proofs with them. */
