@@ -146,10 +146,7 @@ function modelDefects({
   return [
     // "Model 'gemini-2.5-flash' does not support background interactions."
     ...when(background && /gemini-2/.test(model), 'the model does not work in the background'),
-    ...when(
-      level === 'minimal' && /gemini-2\.5-pro|gemini-3.*-pro/.test(model),
-      'the model knows no minimal level',
-    ),
+    ...when(level === 'minimal' && /gemini-2|gemini-3.*-pro/.test(model), 'the model knows no minimal level'),
     ...when(level === 'medium' && /gemini-3-pro/.test(model), 'the model knows no medium level'),
   ]
 }
