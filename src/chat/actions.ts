@@ -14,7 +14,7 @@ import { answersTo } from './answers.ts'
 import { type Core, freeze, setOutbox, snapshotOf, update } from './core.ts'
 import { editIntent, type Given, type Intent, regenerateIntent, selectIntent, sendIntent } from './intents.ts'
 import { retryLocally } from './local.ts'
-import { askedId, cancelledRun, dueNow, runOf } from './outbox.ts'
+import { askedId, cancelledRun, dueNow, newRow, runOf } from './outbox.ts'
 import type { OutboxRequest, OutboxRow } from './ports.ts'
 import type { SendOptions, Sent, UserInput } from './types.ts'
 
@@ -52,18 +52,9 @@ function carryOut(
   gone: readonly string[] = [],
 ): Promise<boolean> {
   if (intent.message) deps.nextPosition(intent.message.id)
-  const rows = intent.requests.map(
-    ({ id, request }): OutboxRow => ({
-      id,
-      sessionId: core.id,
-      account: deps.account,
-      position: deps.nextPosition(),
-      request,
-      state: 'waiting',
-      attempts: 0,
-      nextAttemptAt: 0,
-      claim: null,
-    }),
+  const { account } = deps
+  const rows = intent.requests.map((asked) =>
+    newRow({ ...asked, sessionId: core.id, account, position: deps.nextPosition() }),
   )
   update(core, (state, trace) => show(state, intent, deps.given().now, trace))
   setOutbox(core, rows, gone)

@@ -100,7 +100,14 @@ async function attempt(core: Core, row: OutboxRow, deps: DrainDeps, flights: Fli
   const flight = new AbortController()
   flights.set(row.id, flight)
   const { signal } = flight
-  const context = { sessionId: core.id, key: row.id, account, feed: deps.feedOpen(), signal }
+  const context = {
+    sessionId: core.id,
+    key: row.id,
+    account,
+    feed: deps.feedOpen(),
+    attempts: row.attempts,
+    signal,
+  }
   try {
     settle(core, row, await runtime.dispatch(row.request, context), deps)
   } catch (thrown) {

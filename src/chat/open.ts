@@ -2,7 +2,7 @@ import { backoffDelay } from '../lib/backoff.ts'
 import { type ErrorData, TidemarkError } from '../lib/errors.ts'
 import { mergePage } from '../protocol/reduce.ts'
 import type { ActionDeps } from './actions.ts'
-import { type Core, newCore, setFields, snapshotOf, update } from './core.ts'
+import { type Core, newCore, setFields, setOutbox, snapshotOf, update } from './core.ts'
 import { createDrain } from './drain.ts'
 import {
   type Lobby,
@@ -14,7 +14,8 @@ import {
   storageFailed,
   storageWorks,
 } from './lobby.ts'
-import { appendEvents, endOrphans, moveTidemark, nextPosition, type Room, WINDOW } from './room.ts'
+import { endOrphans } from './orphans.ts'
+import { appendEvents, moveTidemark, nextPosition, type Room, WINDOW } from './room.ts'
 import { createSession } from './session.ts'
 import { createSync } from './sync.ts'
 import { askToPersist, scheduleFrame } from './wake.ts'
@@ -42,11 +43,15 @@ export function adopt(lobby: Lobby, { core, loaded }: Room): void {
   update(core, (state) => ({ ...state, session, headId: state.headId ?? session.headId }))
 }
 
-/** Answers that were in flight when their tab went are over. */
+/** Answers that were in flight when their tab went are over, or gone on with. */
 async function endRuns(lobby: Lobby, room: Room, among: Iterable<string>): Promise<void> {
   if (lobby.runtime.truth === 'server') return
-  const ends = endOrphans(room, new Set(among))
-  if (ends.length > 0) await appendEvents(room, ends, lobby.persist, lobby.env)
+  const { runtime, account, persist, env } = lobby
+  const { events, rows } = endOrphans(room.core, new Set(among), account, runtime)
+  // In one transaction: whoever finds the one has the other.
+  setOutbox(room.core, rows)
+  if (events.length > 0) await appendEvents(room, events, persist, env)
+  if (rows.length > 0) room.drain?.kick()
 }
 
 /** Reads what is stored, where that is not done yet. Where storage fails the session opens empty: the other side may still have it. */

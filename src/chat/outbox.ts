@@ -59,6 +59,17 @@ export function afterFailure(row: OutboxRow, error: ErrorData, now: number, rand
   return { ...row, attempts, claim: null, nextAttemptAt, error }
 }
 
+/** A row that waits for its first attempt. */
+export const newRow = (
+  fields: Pick<OutboxRow, 'id' | 'sessionId' | 'account' | 'position' | 'request'>,
+): OutboxRow => ({
+  ...fields,
+  state: 'waiting',
+  attempts: 0,
+  nextAttemptAt: 0,
+  claim: null,
+})
+
 /** The row as if it had never been tried: for somebody's "try again". */
 export function dueNow(row: OutboxRow): OutboxRow {
   const { error: _, ...rest } = row
@@ -71,7 +82,7 @@ export const askedId = ({ request, id }: OutboxRow): string =>
 
 /** The run that a row asks for. */
 export function runOf({ request }: OutboxRow): string | undefined {
-  if (request.type === 'send') return request.body.runId
+  if (request.type === 'send' || request.type === 'resume') return request.body.runId
   if (request.type !== 'command' || request.body.type === 'cancel') return undefined
   return 'runId' in request.body ? request.body.runId : undefined
 }

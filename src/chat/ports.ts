@@ -49,6 +49,8 @@ export type OutboxRequest =
   | { type: 'deleteSession' }
   | { type: 'send'; body: SendMessage }
   | { type: 'command'; body: Command }
+  /** Goes on with an answer that was cut off. */
+  | { type: 'resume'; body: { messageId: string; runId: string } }
 
 export interface OutboxRow {
   /** The idempotency key: the message's or the command's id. */

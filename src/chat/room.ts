@@ -1,5 +1,5 @@
 import type { Env } from '../lib/env.ts'
-import { type AssistantMessage, isSettled, type Message, type ToolMessage } from '../message/schema.ts'
+import type { Message } from '../message/schema.ts'
 import { pathTo } from '../message/tree.ts'
 import type { ChatEvent } from '../protocol/events.ts'
 import { reduceAll } from '../protocol/reduce.ts'
@@ -8,7 +8,6 @@ import type { SessionFields } from './batch.ts'
 import { type Core, setFields, update } from './core.ts'
 import type { Drain } from './drain.ts'
 import { numberEvents } from './number.ts'
-import { runOf } from './outbox.ts'
 import type { Persist } from './persist.ts'
 import { LOCAL_POSITION } from './ports.ts'
 import type { Sync } from './sync.ts'
@@ -79,42 +78,6 @@ export async function appendEvents(
   )
   // Deltas are collected: a crash costs their last moment, and nothing that was ended.
   if (!events.every(isDelta)) await persist.commit(core)
-}
-
-/** What the model is told of a tool whose run was cut off: it may have had its effect. */
-const CUT_OFF = JSON.stringify({
-  ok: false,
-  error: 'cut off before it answered; it may have been carried out',
-})
-
-/** How a message ends whose run is gone: the partial answer is kept, a tool's result will not come. */
-function orphaned(message: AssistantMessage | ToolMessage): ChatEvent {
-  const { id } = message
-  if (message.role === 'tool') {
-    const content = [{ type: 'text' as const, text: CUT_OFF }]
-    return { type: 'message.completed', message: { ...message, status: 'completed', content, isError: true } }
-  }
-  return {
-    type: 'message.interrupted',
-    id,
-    message: { ...message, status: 'interrupted', stopReason: 'aborted' },
-  }
-}
-
-/**
- * The ends of answers whose run died with its tab. What waits in the outbox is not dead: it will be sent.
- * @param among ids of messages that may be such
- */
-export function endOrphans({ core }: Room, among: ReadonlySet<string>): ChatEvent[] {
-  const waiting = new Set([...core.outbox.values()].map(runOf))
-  const events: ChatEvent[] = []
-  for (const message of core.state.live.values()) {
-    if (!among.has(message.id) || isSettled(message) || message.role === 'user' || message.role === 'system')
-      continue
-    if (message.role === 'assistant' && message.status === 'pending' && waiting.has(message.runId)) continue
-    events.push(orphaned(message))
-  }
-  return events
 }
 
 /** The branch up to a message as far as it is loaded, and whether that is all of it. */

@@ -21,6 +21,7 @@ const request = z.discriminatedUnion('type', [
   z.object({ type: z.literal('deleteSession') }),
   z.object({ type: z.literal('send'), body: SendMessage }),
   z.object({ type: z.literal('command'), body: Command }),
+  z.object({ type: z.literal('resume'), body: z.object({ messageId: Id, runId: Id }) }),
 ])
 
 /**

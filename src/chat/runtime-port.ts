@@ -1,5 +1,5 @@
 import type { Env } from '../lib/env.ts'
-import type { Message, Session } from '../message/schema.ts'
+import type { AssistantMessage, Message, Session } from '../message/schema.ts'
 import type { ChatEvent, Envelope, MessagePage } from '../protocol/events.ts'
 import type { OutboxRequest } from './ports.ts'
 
@@ -32,6 +32,8 @@ export interface DispatchContext {
   account: string
   /** Whether the session's feed is open, so that the answer's events need not come back on the request. */
   feed: boolean
+  /** Attempts before this one. */
+  attempts: number
   signal: AbortSignal
 }
 
@@ -72,5 +74,7 @@ export interface Runtime {
     query: { after?: string; limit: number },
     signal: AbortSignal,
   ): Promise<{ sessions: readonly Session[]; hasMore: boolean }>
+  /** Whether an answer that was cut off can be gone on with. Absent where none can. */
+  canResume?(message: AssistantMessage): boolean
   close(): Promise<void>
 }

@@ -17,6 +17,8 @@ export const MessageStarted = z.object({
   rev: z.optional(rev),
   provider: z.optional(z.string()),
   model: z.optional(z.string()),
+  /** The provider's id of the answer, by which it can be heard again. */
+  responseId: z.optional(z.string()),
   /** @default 'streaming' */
   status: z.optional(Status),
 })

@@ -1,13 +1,11 @@
 import type { CallOptions, Model } from '../adapters/contract.ts'
 import type { OutboxRequest } from '../chat/ports.ts'
 import type { Accepted, DispatchContext, Runtime, RuntimeHost } from '../chat/runtime-port.ts'
-import { errorFrom, TidemarkError } from '../lib/errors.ts'
+import { errorData, TidemarkError } from '../lib/errors.ts'
 import { expectOption, hasMethod } from '../lib/expect.ts'
-import type { Message } from '../message/schema.ts'
 import type { WhenBusy } from '../protocol/commands.ts'
-import type { ChatEvent } from '../protocol/events.ts'
-import { type RunLog, runTurn } from '../turn/run-turn.ts'
 import type { Tool } from '../turn/tool.ts'
+import { begin, type Runs, turn } from './direct-run.ts'
 
 export interface DirectOptions {
   model: Model
@@ -20,9 +18,11 @@ export interface DirectOptions {
 }
 
 interface Question {
+  /** What is to be answered, or the answer to go on with. */
   messageId: string
   runId: string
   whenBusy?: WhenBusy | undefined
+  resumes?: boolean
 }
 
 /** What a request asks to be answered, or undefined where it asks for nothing. */
@@ -31,55 +31,11 @@ function questionOf(request: OutboxRequest): Question | undefined {
     const { id, runId, whenBusy } = request.body
     return { messageId: id, runId, whenBusy }
   }
+  if (request.type === 'resume') return { ...request.body, resumes: true }
   if (request.type !== 'command') return undefined
   const { body } = request
   if (body.type === 'regenerate') return { messageId: body.messageId, runId: body.runId }
   return body.type === 'edit' ? { messageId: body.newId, runId: body.runId } : undefined
-}
-
-const BEGINNINGS: ReadonlySet<ChatEvent['type']> = new Set([
-  'message.started',
-  'message.failed',
-  'message.interrupted',
-])
-
-/**
- * The log of one run. While the device is offline, a run that the model never heard of is not failed but put off:
- * nothing is written, and `putOff` is told why.
- */
-function logOf(
-  host: RuntimeHost,
-  sessionId: string,
-  { began, putOff }: { began(): void; putOff(error: TidemarkError): void },
-): RunLog {
-  let open = false
-  return {
-    async append(events) {
-      const failure = events.find((event) => event.type === 'message.failed')
-      if (!open && failure?.error.code === 'network' && host.offline()) {
-        const error = errorFrom(failure.error)
-        putOff(error)
-        throw error
-      }
-      await host.append(sessionId, events)
-      if (open || !events.some(({ type }) => BEGINNINGS.has(type))) return
-      open = true
-      began()
-    },
-  }
-}
-
-/** A run under way in this tab. */
-interface Running {
-  sessionId: string
-  abort: AbortController
-  done: Promise<unknown>
-}
-
-/** What this tab runs, and what was cancelled before it ran. */
-interface Runs {
-  readonly running: Map<string, Running>
-  readonly cancelled: Set<string>
 }
 
 /** What a question does to the run in flight. Throws where it does not want to be asked during one. */
@@ -94,73 +50,39 @@ function makeWay({ running }: Runs, sessionId: string, { whenBusy, runId }: Ques
   if (busy && whenBusy === 'interrupt') busy.abort.abort()
 }
 
-/** Runs of a session come one after another. Throws `aborted` for who does not want to wait any longer. */
-async function turn({ running }: Runs, sessionId: string, signal: AbortSignal): Promise<void> {
-  let leave = () => {}
-  const left = new Promise<void>((resolve) => {
-    leave = resolve
-  })
-  signal.addEventListener('abort', leave, { once: true })
-  for (;;) {
-    if (signal.aborted) throw new TidemarkError('aborted', 'the request was aborted')
-    const busy = [...running.values()].find((run) => run.sessionId === sessionId)
-    if (!busy) break
-    await Promise.race([busy.done, left])
-  }
-  signal.removeEventListener('abort', leave)
-}
+/** Attempts after which an answer is no longer asked for again: what waits behind it has to be sent some time. */
+const MOST_ATTEMPTS = 8
 
-/** Starts a run; resolves when the model has begun to answer, or will not. `signal` ends it until then. */
-function begin(
+/** Goes on with an answer that was cut off; where that is not possible, it stays as it is. */
+async function goOn(
   runs: Runs,
-  options: DirectOptions,
   host: RuntimeHost,
-  turnOf: TurnOf,
-  signal: AbortSignal,
+  { sessionId, signal, attempts }: DispatchContext,
+  { messageId, runId }: Question,
 ): Promise<void> {
-  const { sessionId, runId, history, assistantId } = turnOf
-  return new Promise((resolve, reject) => {
-    const abort = new AbortController()
-    const leave = () => abort.abort()
-    signal.addEventListener('abort', leave, { once: true })
-    const began = () => {
-      signal.removeEventListener('abort', leave)
-      resolve()
-    }
-    let problem: TidemarkError | undefined
-    const putOff = (error: TidemarkError) => {
-      problem = error
-    }
-    const log = logOf(host, sessionId, { began, putOff })
-    const fixed = { runId, sessionId, history, log, env: host.env, signal: abort.signal }
-    const run = runTurn({ ...options, ...fixed, ...(assistantId !== undefined && { assistantId }) })
-    const ended = () => {
-      runs.running.delete(runId)
-      signal.removeEventListener('abort', leave)
-    }
-    // Those who wait for their turn, or for the end, do not care how it ended.
-    runs.running.set(runId, { sessionId, abort, done: run.then(ended, ended) })
-    run.then(() => (problem ? reject(problem) : resolve()), reject)
-  })
-}
-
-interface TurnOf {
-  sessionId: string
-  runId: string
-  history: readonly Message[]
-  assistantId: string | undefined
+  const history = await host.history(sessionId, messageId)
+  const resumed = history.at(-1)
+  if (resumed?.role !== 'assistant' || resumed.status !== 'interrupted' || runs.cancelled.has(runId)) return
+  try {
+    const turnOf = { sessionId, runId, history: history.slice(0, -1), resumed }
+    await begin(runs, host, turnOf, signal)
+  } catch (thrown) {
+    if (attempts < MOST_ATTEMPTS || host.offline()) throw thrown
+    throw new TidemarkError('not-found', `the rest of the answer cannot be had: ${errorData(thrown).message}`)
+  }
 }
 
 async function answer(
   runs: Runs,
-  options: DirectOptions,
   host: RuntimeHost,
-  { sessionId, signal }: DispatchContext,
+  context: DispatchContext,
   question: Question,
-) {
+): Promise<void> {
+  const { sessionId, signal } = context
   const { messageId, runId } = question
   makeWay(runs, sessionId, question)
   await turn(runs, sessionId, signal)
+  if (question.resumes) return goOn(runs, host, context, question)
   const earlier = host.answers(sessionId, runId)
   // Sent before, and answered or being answered: the row only had not left the outbox yet.
   if (earlier.some(({ status }) => status !== 'pending')) return
@@ -179,20 +101,24 @@ async function answer(
     throw new TidemarkError('not-found', `messageId: no message ${messageId} is stored in this session`)
   // The question takes its place before its answer does.
   if (asked.seq === undefined) await host.append(sessionId, [{ type: 'message.updated', message: asked }])
-  await begin(runs, options, host, { sessionId, runId, history, assistantId }, signal)
+  await begin(runs, host, { sessionId, runId, history, assistantId }, signal)
 }
 
 /**
  * This client owns the truth and calls the model itself. A request counts as accepted once the model has begun to answer,
- * or has failed for another reason than a missing network: until then it stays in the outbox and is tried again.
+ * or has failed: not as long as nobody can be reached, while it stays in the outbox and is tried again.
+ *
+ * An answer that a reload cut off is gone on with where the model keeps its answers (`model.resume`): it is `interrupted`
+ * until the model is reached again. Else it stays `interrupted`, with the text that came.
  */
 export function direct(options: DirectOptions): Runtime {
   expectOption(
     hasMethod(options?.model, 'stream'),
     'model: expected a model, such as openaiChat(name, options)',
   )
+  const { model } = options
   let host: RuntimeHost | undefined
-  const runs: Runs = { running: new Map(), cancelled: new Set() }
+  const runs: Runs = { options, running: new Map(), cancelled: new Set() }
 
   async function dispatch(request: OutboxRequest, context: DispatchContext): Promise<Accepted> {
     if (!host)
@@ -205,7 +131,7 @@ export function direct(options: DirectOptions): Runtime {
     if (request.type === 'deleteSession')
       for (const run of runs.running.values()) if (run.sessionId === context.sessionId) run.abort.abort()
     const question = questionOf(request)
-    if (question) await answer(runs, options, host, context, question)
+    if (question) await answer(runs, host, context, question)
     return {}
   }
 
@@ -215,6 +141,8 @@ export function direct(options: DirectOptions): Runtime {
       host = lent
     },
     dispatch,
+    canResume: ({ provider, responseId }) =>
+      model.resume !== undefined && provider === model.provider && responseId !== undefined,
     follow() {
       throw new TidemarkError('not-found', 'a direct chat has no feed')
     },

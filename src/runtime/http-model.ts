@@ -41,6 +41,8 @@ interface Line {
   came: () => void
   /** Mends since something was heard last. */
   mends: number
+  /** That of the answer, once there is one. */
+  status: number | undefined
   /** What the provider asked for with a failure. */
   retryAfter: number | undefined
   /** What no error message may repeat. */
@@ -55,6 +57,7 @@ const openLine = (options: HttpModelOptions, signal: AbortSignal): Line => ({
   late: undefined,
   came: () => undefined,
   mends: 0,
+  status: undefined,
   retryAfter: undefined,
   secrets: [...new URLSearchParams(options.baseURL.split('?')[1]).values()],
 })
@@ -100,6 +103,7 @@ async function request(line: Line, encode: () => EncodedRequest): Promise<RawRes
   const { firstByte = 30_000 } = line.options.timeouts ?? {}
   line.came = watch(line, firstByte, 'no answer came')
   const { status, headers } = await unlessStopped(line, send(line, encode()))
+  line.status = status
   line.retryAfter = status >= 400 ? retryAfterOf(headers, line.env.now()) : undefined
   return { status, headers, body: bytes(line), more: (missing) => mend(line, missing) }
 }
@@ -201,10 +205,16 @@ async function unlessStopped<T>(line: Line, work: Promise<T>): Promise<T> {
  * An error with what this side knows of it, without our headers' values: some providers, and some platforms, repeat what
  * they were sent.
  */
-function known({ options: { provider }, retryAfter, secrets }: Line, error: ErrorData): ErrorData {
+function known({ options: { provider }, status, retryAfter, secrets }: Line, error: ErrorData): ErrorData {
   let { message } = error
   for (const secret of secrets) if (secret.length >= 6) message = message.replaceAll(secret, '***')
-  return { provider, ...(retryAfter !== undefined && { retryAfter }), ...error, message }
+  return {
+    provider,
+    ...(status && { status }),
+    ...(retryAfter !== undefined && { retryAfter }),
+    ...error,
+    message,
+  }
 }
 
 /** Why a request failed, as far as the platform says: Node hides it in the cause, browsers hide it altogether. */

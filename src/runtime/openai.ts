@@ -19,7 +19,7 @@ export interface OpenAIOptions extends ResponsesAdapterOptions, KeyOptions, Mode
  * What goes wrong in a call is the last event of its answer.
  *
  * With `background`, the answer is written, and kept for a while, whether or not anybody reads it: a connection that breaks
- * is mended without a word, `model.resume` hears an answer again by its id, and aborting a call stops it at the provider.
+ * is mended without a word, `model.resume` hears an answer again by its id (so that `direct` goes on with it after a reload), and aborting a call stops it at the provider.
  *
  * @example
  * const model = openai('gpt-5', { baseURL: '/llm/openai' })

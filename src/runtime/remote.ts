@@ -20,6 +20,8 @@ const ROUTES: { readonly [T in OutboxRequest['type']]: readonly [method: string,
   deleteSession: ['DELETE', ''],
   send: ['POST', '/messages'],
   command: ['POST', '/commands'],
+  // Never asked: a server goes on by itself.
+  resume: ['POST', '/commands'],
 }
 
 /** What a server without the route answers; such a server has no sessions to create, rename or delete. */

@@ -1,11 +1,11 @@
 import type { AssistantDraft, ModelContext, ModelEvent } from '../adapters/contract.ts'
 import { assembleContext } from '../context/assemble.ts'
 import { backoffDelay } from '../lib/backoff.ts'
-import { type ErrorData, errorData, isRetryable } from '../lib/errors.ts'
+import { type ErrorData, errorData, isRetryable, TidemarkError } from '../lib/errors.ts'
 import type { AssistantMessage, Usage } from '../message/schema.ts'
 import type { ChatEvent } from '../protocol/events.ts'
 import { STOPPED } from './gate.ts'
-import { contentOf, finalContent, flush, hear, newPartial, type Partial } from './partial.ts'
+import { contentOf, finalContent, flush, hear, isCaughtUp, newPartial, type Partial } from './partial.ts'
 import type { Run } from './run.ts'
 
 /** How a model call ended. Without a message where the model did not get, or was not left, to say one. */
@@ -39,24 +39,37 @@ function eventsFor(run: Run, answer: Answer, event: ModelEvent): ChatEvent[] {
   const events: ChatEvent[] = []
   if (event.type === 'start') {
     const { model, responseId } = event
+    const isOther = answer.started && responseId !== undefined && responseId !== answer.message.responseId
     answer.message = { ...answer.message, ...(model && { model }), ...(responseId && { responseId }) }
+    // It was asked for twice: the second answer is the one to hear again.
+    if (isOther) events.push(soFar(answer))
   }
   if (event.type === 'usage') answer.usage = event.usage
   if (!answer.started) events.push(start(run, answer))
-  const delta = hear(answer.partial, event)
-  if (delta) events.push(delta)
+  const { partial } = answer
+  const delta = hear(partial, event)
+  if (partial.torn) events.push(soFar(answer))
+  else if (delta) events.push(delta)
+  partial.torn = false
   return events
 }
 
+/** The whole answer as far as it was heard. */
+const soFar = ({ message, partial }: Answer): ChatEvent => ({
+  type: 'message.updated',
+  message: { ...message, status: 'streaming', content: contentOf(partial) },
+})
+
 function start({ options }: Run, answer: Answer): ChatEvent {
   answer.started = true
-  const { id, provider, model } = answer.message
+  const { id, provider, model, responseId } = answer.message
   return {
     type: 'message.started',
     id,
     runId: options.runId,
     ...(provider && { provider }),
     ...(model && { model }),
+    ...(responseId && { responseId }),
   }
 }
 
@@ -66,12 +79,15 @@ function leave(events: AsyncIterator<ModelEvent> | undefined): void {
   left().catch(() => undefined)
 }
 
+/** Asks the model, or asks it once more. */
+type Open = () => AsyncIterable<ModelEvent>
+
 /** One model call, told as it comes. Never throws. */
-async function listen(run: Run, answer: Answer, context: ModelContext): Promise<Final> {
-  const { gate, writer, options } = run
+async function listen(run: Run, answer: Answer, open: Open): Promise<Final> {
+  const { gate, writer } = run
   let events: AsyncIterator<ModelEvent> | undefined
   try {
-    events = options.model.stream(context, { ...options.call, signal: gate.signal })[Symbol.asyncIterator]()
+    events = open()[Symbol.asyncIterator]()
     for (;;) {
       const next = await gate.race(events.next())
       if (next === STOPPED) return stopped
@@ -108,10 +124,10 @@ function account(run: Run, answer: Answer, final: Final): void {
 }
 
 /** Asks until there is an answer, or no sense in asking again. */
-async function ask(run: Run, answer: Answer, context: ModelContext): Promise<Final> {
+async function ask(run: Run, answer: Answer, open: Open): Promise<Final> {
   for (let attempt = 0; ; attempt++) {
     answer.usage = undefined
-    const final = await listen(run, answer, context)
+    const final = await listen(run, answer, open)
     account(run, answer, final)
     const delay = retryDelay(run, answer, final, attempt)
     if (delay === undefined) return final
@@ -124,8 +140,9 @@ async function ask(run: Run, answer: Answer, context: ModelContext): Promise<Fin
 function settle(run: Run, answer: Answer, final: Final): Settlement {
   const { partial, usage } = answer
   const { id } = answer.message
-  const said = final.message?.content.length ? final.message : undefined
   const failed = 'error' in final
+  // What is heard again and breaks off is shorter than what was known before.
+  const said = final.message?.content.length && (!failed || isCaughtUp(partial)) ? final.message : undefined
   const message: AssistantMessage = {
     ...answer.message,
     ...(final.message?.model && { model: final.message.model }),
@@ -165,15 +182,34 @@ async function contextOf(run: Run): Promise<ModelContext | typeof STOPPED> {
   return gate.race(Promise.resolve(context(input)))
 }
 
+/** How to hear this answer: by asking, or, where it has begun, by asking for it once more. */
+async function openerOf(
+  run: Run,
+  { status, responseId = '' }: AssistantMessage,
+): Promise<Open | typeof STOPPED> {
+  const { model, call } = run.options
+  const { signal } = run.gate
+  const { resume } = model
+  if (status === 'interrupted') {
+    if (!resume)
+      throw new TidemarkError('invalid-request', 'model: it keeps no answers that could be resumed')
+    return () => resume.call(model, responseId, { signal })
+  }
+  const context = await contextOf(run)
+  return context === STOPPED ? STOPPED : () => model.stream(context, { ...call, signal })
+}
+
 /**
- * Lets the model answer into `message`, which is pending. Everything but its end is written when this resolves; the events
- * that end it are given back, so that they are written together with what follows from them. Never throws.
+ * Lets the model answer into `message`, which is pending, or go on with it, where it was interrupted. Everything but its
+ * end is written when this resolves; the events that end it are given back, so that they are written together with what
+ * follows from them. Never throws.
  */
 export async function answer(run: Run, message: AssistantMessage): Promise<Settlement> {
-  const state: Answer = { message, partial: newPartial(message.id), started: false, usage: undefined }
+  const partial = newPartial(message.id, message.content)
+  const state: Answer = { message, partial, started: false, usage: undefined }
   try {
-    const context = await contextOf(run)
-    return settle(run, state, context === STOPPED ? stopped : await ask(run, state, context))
+    const open = await openerOf(run, message)
+    return settle(run, state, open === STOPPED ? stopped : await ask(run, state, open))
   } catch (thrown) {
     // Only the assembling of the context throws: what the model does wrong is in its answer.
     return settle(run, state, { reason: 'error', error: errorData(thrown, 'invalid-request') })

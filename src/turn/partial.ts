@@ -10,6 +10,8 @@ interface OpenBlock {
   text: string
   /** The first half of a surrogate pair, waiting for the second. */
   held: string
+  /** How much of its text was heard this time; less than all of it while an answer is heard again. */
+  heard: number
 }
 
 /** An answer as far as it was heard, which is what is left of one that breaks off. */
@@ -19,14 +21,22 @@ export interface Partial {
   readonly blocks: OpenBlock[]
   readonly places: Map<number, number>
   readonly callIds: Set<string>
+  /** What is heard again is not what was heard before, of which the rest is gone: everything has to be told anew. */
+  torn: boolean
 }
 
-export const newPartial = (messageId: string): Partial => ({
+/** @param known what was heard of it before: not told again */
+export const newPartial = (messageId: string, known: readonly AssistantBlock[] = []): Partial => ({
   messageId,
-  blocks: [],
+  blocks: known.map((block) => ({ block, text: textIn(block), held: '', heard: 0 })),
   places: new Map(),
   callIds: new Set(),
+  torn: false,
 })
+
+/** Whether there is nothing left that was heard before, and not yet again. */
+export const isCaughtUp = ({ blocks, places }: Partial): boolean =>
+  places.size === blocks.length && blocks.every(({ text, heard }) => heard === text.length)
 
 /** The text that grows in a block as it is given. */
 const textIn = (block: AssistantBlock): string =>
@@ -52,25 +62,45 @@ function identified(block: AssistantBlock, place: number, taken: Set<string>): A
 function open(partial: Partial, index: number, given: AssistantBlock): MessageDelta | undefined {
   const { blocks, places, callIds, messageId } = partial
   if (places.has(index)) return undefined
-  const place = blocks.length
+  const place = places.size
   const block = identified(given, place, callIds)
   const text = textIn(block)
   places.set(index, place)
-  blocks.push({ block, text, held: '' })
+  const known = blocks[place]
+  if (known?.block.type === block.type && known.text.startsWith(text)) {
+    Object.assign(known, { block, heard: text.length })
+    return undefined
+  }
+  partial.torn ||= known !== undefined
+  blocks.length = place
+  blocks.push({ block, text, held: '', heard: text.length })
   return { type: 'message.delta', id: messageId, index: place, block, delta: '', offset: text.length }
 }
 
-/** Adds to a block what is whole of it; a half character waits. Undefined where that leaves nothing to tell. */
-function grow({ messageId, blocks }: Partial, place: number, added: string): MessageDelta | undefined {
+/** Adds to a block what is whole and new of it; a half character waits. Undefined where that leaves nothing to tell. */
+function grow(partial: Partial, place: number, added: string): MessageDelta | undefined {
+  const { messageId, blocks } = partial
   const block = blocks[place]
   if (!block) return undefined
   const text = block.held + added
   block.held = endsInHighSurrogate(text) ? text.slice(-1) : ''
-  const delta = wellFormed(block.held === '' ? text : text.slice(0, -1))
+  const whole = wellFormed(block.held === '' ? text : text.slice(0, -1))
+  const delta = block.heard < block.text.length ? unknownOf(partial, place, block, whole) : whole
+  block.heard += whole.length
   if (delta === '') return undefined
   const offset = block.text.length
   block.text += delta
   return { type: 'message.delta', id: messageId, index: place, delta, offset }
+}
+
+/** What of a piece that is heard again was not heard before. */
+function unknownOf(partial: Partial, place: number, block: OpenBlock, piece: string): string {
+  const known = block.text.slice(block.heard, block.heard + piece.length)
+  if (piece.startsWith(known)) return piece.slice(known.length)
+  partial.torn = true
+  partial.blocks.length = place + 1
+  block.text = block.text.slice(0, block.heard)
+  return piece
 }
 
 /** A piece of a block that may begin with it: told in one delta. */
@@ -80,12 +110,11 @@ function write(
   empty: AssistantBlock | undefined,
   added: string,
 ): MessageDelta | undefined {
-  const place = partial.places.get(index)
-  if (place !== undefined) return grow(partial, place, added)
-  if (!empty || added === '') return undefined
-  const opened = open(partial, index, empty)
-  const grown = opened && grow(partial, opened.index, added)
-  return grown ? { ...opened, delta: grown.delta } : opened
+  const begins = !partial.places.has(index)
+  if (begins && (!empty || added === '')) return undefined
+  const opened = begins && empty ? open(partial, index, empty) : undefined
+  const grown = grow(partial, partial.places.get(index) ?? -1, added)
+  return opened && grown ? { ...opened, delta: grown.delta } : (grown ?? opened)
 }
 
 /**
@@ -124,6 +153,7 @@ export const flush = (partial: Partial): MessageDelta[] =>
     const offset = block.text.length
     const delta = wellFormed(block.held)
     block.text += delta
+    block.heard += delta.length
     block.held = ''
     return [{ type: 'message.delta', id: partial.messageId, index: place, delta, offset }]
   })

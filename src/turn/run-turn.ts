@@ -1,6 +1,6 @@
 import type { CallOptions, Model, ModelContext, ToolSpec } from '../adapters/contract.ts'
 import type { Env } from '../lib/env.ts'
-import type { Message, ToolCallBlock, ToolMessage } from '../message/schema.ts'
+import type { AssistantMessage, Message, ToolCallBlock, ToolMessage } from '../message/schema.ts'
 import type { ChatEvent, RunOutcome } from '../protocol/events.ts'
 import { answer } from './answer.ts'
 import { callTool } from './call-tool.ts'
@@ -30,6 +30,11 @@ export interface RunOptions {
   sessionId: string
   /** The selected branch up to and including the user message to answer, oldest first. */
   history: readonly Message[]
+  /**
+   * An answer of this run that was interrupted, to go on with: the model must have `resume`. `history` then ends with the
+   * message before it.
+   */
+  resumed?: AssistantMessage
   /** Id of the first assistant message; later ones of the run get new ids. @default env.createId() */
   assistantId?: string
   model: Model
@@ -54,8 +59,10 @@ export interface RunOptions {
 
 /** One model call. `due` is what is written together with the new message; what ends it is given back. */
 async function callModel(run: Run, due: readonly ChatEvent[]): Promise<ChatEvent[]> {
-  const message = pendingAnswer(run)
-  await run.writer.commit([...due, created(message)])
+  const { resumed } = run
+  run.resumed = undefined
+  const message = resumed ?? pendingAnswer(run)
+  await run.writer.commit(resumed ? due : [...due, created(message)])
   const settled = await answer(run, message)
   run.trail.push(settled.message)
   return settled.events

@@ -15,6 +15,7 @@ import { createWriter, type Writer } from './writer.ts'
 /** A run under way. */
 export interface Run {
   readonly options: RunOptions
+  /** The branch up to what is answered. */
   readonly history: readonly Message[]
   readonly specs: readonly ToolSpec[]
   readonly gate: Gate
@@ -23,6 +24,8 @@ export interface Run {
   readonly trail: Message[]
   /** What each model call cost; undefined for one that did not say. */
   readonly usages: (Usage | undefined)[]
+  /** The answer to go on with, until that is done. */
+  resumed: AssistantMessage | undefined
 }
 
 /** A run answers a message that was accepted, whatever its owner has written of that so far. */
@@ -31,9 +34,13 @@ const accepted = (message: Message): Message =>
 
 export function openRun(options: RunOptions): Run {
   const gate = openGate(options.signal)
+  const { history, resumed } = options
+  // What follows the question are the steps that the run has made already.
+  const end = resumed ? history.findLastIndex(({ role }) => role === 'user') + 1 : history.length
+  const trail = history.slice(end)
   return {
     options,
-    history: options.history.map((message, at, all) => (at === all.length - 1 ? accepted(message) : message)),
+    history: history.slice(0, end).map((message, at) => (at === end - 1 ? accepted(message) : message)),
     specs: (options.tools ?? []).map(({ name, description, parameters }) => ({
       name,
       parameters,
@@ -42,8 +49,9 @@ export function openRun(options: RunOptions): Run {
     gate,
     // Who may not write any more has no use for the model and the tools either.
     writer: createWriter(options.log, gate.stop),
-    trail: [],
-    usages: [],
+    trail,
+    usages: trail.flatMap((message) => (message.role === 'assistant' ? [message.usage] : [])),
+    resumed,
   }
 }
 

@@ -32,7 +32,14 @@ function stage(steps: Script, known: Message[] = [user('q', { status: 'pending' 
   const flight = new AbortController()
   const { signal } = flight
   const ask = (request: OutboxRequest) =>
-    runtime.dispatch(request, { sessionId: 's', key: 'k', account: 'default', feed: false, signal })
+    runtime.dispatch(request, {
+      sessionId: 's',
+      key: 'k',
+      account: 'default',
+      feed: false,
+      attempts: 0,
+      signal,
+    })
   return { runtime, model, events, answers, flight, ask, types: () => events.map(({ type }) => type) }
 }
 
@@ -121,6 +128,6 @@ describe('a question to the page itself', () => {
 test('a runtime that was given to no chat says so', async () => {
   const runtime = direct({ model: scriptedModel([]) })
   const { signal } = new AbortController()
-  const context = { sessionId: 's', key: 'k', account: 'default', feed: false, signal }
+  const context = { sessionId: 's', key: 'k', account: 'default', feed: false, attempts: 0, signal }
   expect(await ending(runtime.dispatch(send('q'), context))).toBe('invalid-request')
 })

@@ -1,0 +1,110 @@
+import type { RuntimeHost } from '../chat/runtime-port.ts'
+import { type ErrorData, errorFrom, TidemarkError } from '../lib/errors.ts'
+import type { AssistantMessage, Message } from '../message/schema.ts'
+import type { ChatEvent } from '../protocol/events.ts'
+import { type RunLog, runTurn } from '../turn/run-turn.ts'
+import type { DirectOptions } from './direct.ts'
+
+const BEGINNINGS: ReadonlySet<ChatEvent['type']> = new Set([
+  'message.started',
+  'message.failed',
+  'message.interrupted',
+])
+
+/** Whether nobody was reached: what was answered, however badly, has a status. */
+const isUnreachable = ({ code, status }: ErrorData): boolean => code === 'network' && status === undefined
+
+/**
+ * The log of one run. A run that the model never heard of is not failed but put off: nothing is written, and `putOff` is
+ * told why. So is one that could not be gone on with: what is known of its answer stands.
+ */
+function logOf(
+  host: RuntimeHost,
+  { sessionId, runId, resumed }: TurnOf,
+  { began, putOff }: { began(): void; putOff(error: TidemarkError): void },
+): RunLog {
+  let open = false
+  return {
+    async append(events) {
+      const failure = events.find((event) => event.type === 'message.failed')
+      if (!open && failure && (resumed || isUnreachable(failure.error))) {
+        const error = errorFrom(failure.error)
+        putOff(error)
+        // It may have been the last try: nobody is to wait for the end of this run.
+        if (resumed) await host.append(sessionId, [{ type: 'run.finished', runId, outcome: 'interrupted' }])
+        throw error
+      }
+      await host.append(sessionId, events)
+      if (open || !events.some(({ type }) => BEGINNINGS.has(type))) return
+      open = true
+      began()
+    },
+  }
+}
+
+/** A run under way in this tab. */
+interface Running {
+  sessionId: string
+  abort: AbortController
+  done: Promise<unknown>
+}
+
+/** What this tab runs, and what was cancelled before it ran. */
+export interface Runs {
+  readonly options: DirectOptions
+  readonly running: Map<string, Running>
+  readonly cancelled: Set<string>
+}
+
+/** Runs of a session come one after another. Throws `aborted` for who does not want to wait any longer. */
+export async function turn({ running }: Runs, sessionId: string, signal: AbortSignal): Promise<void> {
+  let leave = () => {}
+  const left = new Promise<void>((resolve) => {
+    leave = resolve
+  })
+  signal.addEventListener('abort', leave, { once: true })
+  for (;;) {
+    if (signal.aborted) throw new TidemarkError('aborted', 'the request was aborted')
+    const busy = [...running.values()].find((run) => run.sessionId === sessionId)
+    if (!busy) break
+    await Promise.race([busy.done, left])
+  }
+  signal.removeEventListener('abort', leave)
+}
+
+/** Starts a run; resolves when the model has begun to answer, or will not. `signal` ends it until then. */
+export function begin(runs: Runs, host: RuntimeHost, turnOf: TurnOf, signal: AbortSignal): Promise<void> {
+  const { sessionId, runId, history, assistantId, resumed } = turnOf
+  return new Promise((resolve, reject) => {
+    const abort = new AbortController()
+    const leave = () => abort.abort()
+    signal.addEventListener('abort', leave, { once: true })
+    const began = () => {
+      signal.removeEventListener('abort', leave)
+      resolve()
+    }
+    let problem: TidemarkError | undefined
+    const putOff = (error: TidemarkError) => {
+      problem = error
+    }
+    const log = logOf(host, turnOf, { began, putOff })
+    const fixed = { runId, sessionId, history, log, env: host.env, signal: abort.signal }
+    const given = { ...(assistantId !== undefined && { assistantId }), ...(resumed && { resumed }) }
+    const run = runTurn({ ...runs.options, ...fixed, ...given })
+    const ended = () => {
+      runs.running.delete(runId)
+      signal.removeEventListener('abort', leave)
+    }
+    // Those who wait for their turn, or for the end, do not care how it ended.
+    runs.running.set(runId, { sessionId, abort, done: run.then(ended, ended) })
+    run.then(() => (problem ? reject(problem) : resolve()), reject)
+  })
+}
+
+interface TurnOf {
+  sessionId: string
+  runId: string
+  history: readonly Message[]
+  assistantId?: string | undefined
+  resumed?: AssistantMessage
+}
