@@ -159,8 +159,8 @@ const COUNTS = ['input_tokens', 'cache_read_input_tokens', 'cache_creation_input
 
 /** `pause_turn` and any reason that nobody knows yet are an end like others. */
 function endingOf({ stop, details }: MessagesState): Ending {
-  if (/^max_tokens|context_window/.test(stop)) return { reason: 'length' }
-  if (!/refusal|sensitive/.test(stop)) return { reason: 'stop' }
+  if (/^max_tokens|context_window/.test(stop)) return 'length'
+  if (!/refusal|sensitive/.test(stop)) return 'stop'
   const message = string(details.explanation) || `the model stopped: ${stop}`
-  return { reason: 'error', error: { code: 'refusal', message } }
+  return { code: 'refusal', message }
 }

@@ -149,7 +149,8 @@ export interface Model {
   /** What its user knows of it; `capabilitiesOf` adds what we know. */
   readonly capabilities?: Capabilities
   /**
-   * Never throws: failures before and during the stream arrive as its last event.
+   * Never throws: failures before and during the stream arrive as its last event. What it throws all the same fails the
+   * answer: an official SDK's error is understood by its status and words, anything else is `protocol`.
    * Aborting the signal ends it with `error`, reason `aborted`.
    */
   stream(context: ModelContext, options?: CallOptions & { signal?: AbortSignal }): AsyncIterable<ModelEvent>

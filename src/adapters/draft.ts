@@ -7,7 +7,6 @@ import { parseJson } from './json.ts'
 export interface OpenCall {
   /** As the provider gave it; empty if it did not. */
   id: string
-  name: string
   /** The arguments as far as they were written. */
   raw: string
   /** Its place in the content; absent until the name is known, since nobody can be told of a call without one. */
@@ -30,15 +29,14 @@ export interface Draft {
   /** What the call has cost so far, by the newest report. */
   spent: Pick<AssistantDraft, 'usage' | 'usageRaw'>
   /** What was not yet taken. */
-  events: ModelEvent[]
+  readonly events: ModelEvent[]
   size: number
-  ended: boolean
   /** The call that was written last. */
   lastCall: OpenCall | undefined
 }
 
-/** How an answer ended. */
-export type Ending = { reason: 'stop' | 'length' } | { reason: 'error' | 'aborted'; error: ErrorData }
+/** How an answer ended: the model was done, ran into its limit, or what went wrong. */
+export type Ending = 'stop' | 'length' | ErrorData
 
 export const createDraft = (provider: string, limit: number): Draft => ({
   provider,
@@ -50,16 +48,11 @@ export const createDraft = (provider: string, limit: number): Draft => ({
   spent: {},
   events: [],
   size: 0,
-  ended: false,
   lastCall: undefined,
 })
 
 /** The events since the last call. */
-export function takeEvents(draft: Draft): readonly ModelEvent[] {
-  const { events } = draft
-  draft.events = []
-  return events
-}
+export const takeEvents = ({ events }: Draft): readonly ModelEvent[] => events.splice(0)
 
 /** Who answers, as far as the provider says so; what it says first counts. */
 export function startDraft({ head, events }: Draft, model: string, responseId: string): void {
@@ -100,11 +93,16 @@ export const addThinking = (draft: Draft, delta: string): void =>
 export const addRefusal = (draft: Draft, delta: string): void =>
   addText(draft, delta, { type: 'text', text: '', refusal: true })
 
-/** Whether a block can take in more of the same. Proof covers what was written before it, and no more. */
-function isLike(block: AssistantBlock | undefined, empty: GrowingBlock): block is GrowingBlock {
-  if (block?.type === 'thinking') return empty.type === 'thinking' && block.signature === undefined
-  return block?.type === 'text' && empty.type === 'text' && block.refusal === empty.refusal
+/** What a block is like, as far as it matters for adding to it. */
+interface Likeness {
+  type: string
+  signature?: string | undefined
+  refusal?: boolean | undefined
 }
+
+/** Whether a block can take in more of the same. Proof covers what was written before it, and no more. */
+const isLike = (block: Likeness | undefined, empty: Likeness): block is GrowingBlock =>
+  block?.type === empty.type && block.signature === undefined && block.refusal === empty.refusal
 
 /**
  * Proof for the thinking that was written last.
@@ -120,7 +118,7 @@ export function signThinking({ content }: Draft, signature: string): boolean {
 /** Begins a call; `id` and `name` may be empty, if they are to come later or never. */
 export function openCall(draft: Draft, id: string, name: string, more: OpenCall['more'] = {}): OpenCall {
   keep(draft, 64)
-  const call: OpenCall = { id, name: '', raw: '', more }
+  const call: OpenCall = { id, raw: '', more }
   draft.calls.push(call)
   draft.lastCall = call
   nameCall(draft, call, name)
@@ -129,11 +127,10 @@ export function openCall(draft: Draft, id: string, name: string, more: OpenCall[
 
 /** The first name counts. */
 export function nameCall(draft: Draft, call: OpenCall, name: string): void {
-  if (name === '' || call.name !== '') return
+  if (name === '' || call.index !== undefined) return
   const id = uniqueId(call.id, draft.content)
   const block: ToolCallBlock = { type: 'toolCall', id, name, ...call.more }
   const index = append(draft, block)
-  call.name = name
   call.index = index
   draft.events.push({ ...block, phase: 'start', index })
   tellCall(draft, call, call.raw)
@@ -164,29 +161,23 @@ export function addSource(draft: Draft, url: string, title: string): void {
   draft.sources.set(url, { type: 'source', url, ...(title && { title }) })
 }
 
-/** The last event. A second ending is ignored. */
+/** The last event. */
 export function endDraft(draft: Draft, ending: Ending): void {
-  if (draft.ended) return
-  draft.ended = true
   const { provider, content, head, spent, events } = draft
   // In an answer that was cut off, the call written last may be cut too, even where what is there happens to parse.
-  for (const call of draft.calls) closeCall(draft, call, ending.reason === 'stop' || call !== draft.lastCall)
+  for (const call of draft.calls) closeCall(draft, call, ending === 'stop' || call !== draft.lastCall)
   for (const source of draft.sources.values())
     events.push({ type: 'source', index: content.push(source) - 1, source })
   const message: AssistantDraft = { role: 'assistant', content, provider, ...head, ...spent }
-  if ('error' in ending) {
-    const { reason, error } = ending
-    events.push({
-      type: 'error',
-      reason,
-      error: { provider, ...error },
-      message: { ...message, stopReason: reason },
-    })
-    return
+  if (typeof ending === 'object') {
+    const reason = ending.code === 'aborted' ? 'aborted' : 'error'
+    const error = { provider, ...ending }
+    events.push({ type: 'error', reason, error, message: { ...message, stopReason: reason } })
+  } else {
+    const called = content.some((block) => block.type === 'toolCall' && !block.server)
+    const reason = called && ending === 'stop' ? 'toolUse' : ending
+    events.push({ type: 'done', reason, message: { ...message, stopReason: reason } })
   }
-  const called = content.some((block) => block.type === 'toolCall' && !block.server)
-  const reason = called && ending.reason === 'stop' ? 'toolUse' : ending.reason
-  events.push({ type: 'done', reason, message: { ...message, stopReason: reason } })
 }
 
 /** Counts characters that are kept. Throws `protocol` when they are too many. */
@@ -209,14 +200,13 @@ function uniqueId(id: string, content: readonly AssistantBlock[]): string {
 }
 
 /** Settles what a call's arguments are, once nothing more can come. One that was never named is none. */
-function closeCall({ content, events }: Draft, { name, raw, index = -1 }: OpenCall, complete: boolean): void {
+function closeCall({ content, events }: Draft, { raw, index = -1 }: OpenCall, complete: boolean): void {
   const open = content[index]
   if (open?.type !== 'toolCall') return
   // No text at all is how many servers say "no arguments".
   const parsed = complete ? parseJson(raw || '{}') : undefined
   const call: ToolCallBlock = {
     ...open,
-    name,
     ...(parsed ? { arguments: parsed.value } : { rawArguments: raw }),
   }
   content[index] = call

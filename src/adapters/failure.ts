@@ -1,13 +1,8 @@
-import type { ErrorCode, ErrorData } from '../lib/errors.ts'
+import { type ErrorCode, type ErrorData, errorData, TidemarkError } from '../lib/errors.ts'
 import { isRecord } from '../protocol/lenient.ts'
+import type { RawResponse } from './contract.ts'
 import { count, type JsonRecord, list, parseJson, record, string } from './json.ts'
 import { isOverflow } from './overflow.ts'
-
-/** What tells of a failed call besides its body. Errors also come inside a 200. */
-export interface FailureContext {
-  status: number
-  headers?: { get(name: string): string | null }
-}
 
 /** Most characters of a provider's words that we repeat. */
 const LONGEST = 2_000
@@ -43,38 +38,32 @@ export function errorIn(value: unknown, surely = false): JsonRecord | undefined 
   return words ? { ...value, message: words } : undefined
 }
 
-/** Whatever a failed call answered, as error data with the provider's own words. */
-export function failureOf(body: string, context: FailureContext): ErrorData {
+/** The provider's id of a request; empty where it gives none. */
+export const requestIdOf = (headers: RawResponse['headers']): string =>
+  REQUEST_ID_HEADERS.map((name) => headers.get(name)).find((id) => id) ?? ''
+
+/** Whatever a failed call answered, or an event that says so, as error data with the provider's own words. */
+export function failureOf(body: string, status: number): ErrorData {
   const text = body.trim()
   // A page is of no use to anybody.
-  const message = text === '' || text.startsWith('<') ? `HTTP ${context.status}` : text
-  return failureFrom(errorIn(parseJson(text)?.value, true) ?? { message }, context)
+  const message = text === '' || text.startsWith('<') ? `HTTP ${status}` : text
+  return failureFrom(errorIn(parseJson(text)?.value, true) ?? { message }, status)
 }
 
-/** The provider's id of a request; empty where it gives none. */
-export const requestIdOf = (headers: FailureContext['headers']): string =>
-  REQUEST_ID_HEADERS.map((name) => headers?.get(name)).find((id) => id) ?? ''
-
-/** An error object that was found in an answer, as error data. */
-export function failureFrom(error: JsonRecord, context: FailureContext): ErrorData {
-  const inner = count(error.code) ?? count(error.status_code) ?? 0
-  const status = [context.status, inner].find((candidate) => candidate >= 400 && candidate < 600)
+/** An error object that was found in an answer, as error data. Errors also come inside a 200. */
+export function failureFrom(error: JsonRecord, outer = 200): ErrorData {
+  const status = [outer, error.code, error.status_code].map(count).find((it = 0) => it >= 400 && it < 600)
   const word = string(error.code) || string(error.type)
   let message = string(error.message) || word || 'unknown error'
   // What it put beside its words: an upstream's answer, its own code, a generation that failed.
   for (const more of [record(error.metadata).raw, word, error.failed_generation])
     if (typeof more === 'string' && !message.includes(more)) message += ` (${more})`
-  const requestId = string(error.request_id) || requestIdOf(context.headers)
+  const requestId = string(error.request_id)
   // Google puts into details what kind of refusal it is, and how long to wait.
   const details = list(error.details).map(record)
-  const told = [
-    status,
-    error.code,
-    error.type,
-    error.status,
-    ...details.map(({ reason }) => string(reason)),
-  ].join(' ')
-  const seconds = Number.parseFloat(details.map(({ retryDelay }) => string(retryDelay)).join(''))
+  const of = (name: string) => details.map((detail) => string(detail[name]))
+  const told = [status, error.code, error.type, error.status, ...of('reason')].join(' ')
+  const seconds = Number.parseFloat(of('retryDelay').join(''))
   const code = MEANINGS.find(([pattern]) => pattern.test(told))?.[1] ?? 'server'
   return {
     code: isOverflow(message) ? 'context-overflow' : code,
@@ -83,4 +72,13 @@ export function failureFrom(error: JsonRecord, context: FailureContext): ErrorDa
     ...(requestId && { requestId }),
     ...(seconds >= 0 && { retryAfter: seconds * 1_000 }),
   }
+}
+
+/** What a model threw, though it should not. An SDK's error has the status and the words of the call that failed. */
+export function failureThrown(thrown: unknown): ErrorData {
+  const data = errorData(thrown, 'protocol')
+  const { status, error, requestID } = record(thrown)
+  const outer = count(status)
+  if (thrown instanceof TidemarkError || outer === undefined) return data
+  return failureFrom({ message: data.message, ...errorIn(error, true), request_id: requestID }, outer)
 }

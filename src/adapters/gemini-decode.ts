@@ -159,11 +159,11 @@ const FINISH: readonly (readonly [RegExp, 'stop' | 'length' | ErrorCode])[] = [
 /** A reason that nobody knows yet is a failure: Gemini has one way to end well. */
 function endingOf({ finish, words }: GeminiState): Ending {
   const meaning = FINISH.find(([pattern]) => pattern.test(finish))?.[1] ?? 'server'
-  if (meaning === 'stop' || meaning === 'length') return { reason: meaning }
+  if (meaning === 'stop' || meaning === 'length') return meaning
   return failed(meaning, `the model stopped: ${finish}`, words)
 }
 
 const failed = (code: ErrorCode, message: string, words: unknown): Ending => ({
-  reason: 'error',
-  error: { code, message: words ? `${message}: ${words}` : message },
+  code,
+  message: words ? `${message}: ${words}` : message,
 })

@@ -49,7 +49,7 @@ export const interactionsDialect = (background: boolean): Dialect<InteractionSta
   begin: () => ({ open: new Map(), id: '', last: '' }),
   read: readEvent,
   // What is written in the background is over when it says so, whatever the line says.
-  end: ({ over }, marked) => over ?? (marked && !background ? { reason: 'stop' } : undefined),
+  end: ({ over }, marked) => over ?? (marked && !background ? 'stop' : undefined),
   owns: (value) => record(value).object === 'interaction',
   rest: ({ id, last }) => (background && id && last ? encodeInteractionResume(id, last) : undefined),
 })
@@ -101,8 +101,7 @@ function complete(draft: Draft, state: InteractionState, interaction: JsonRecord
   }
   const ending = endingOf(state, interaction)
   // A call that was not closed is whole only if the answer is.
-  for (const [index, { call }] of state.open)
-    if (!call || ending.reason === 'stop') closeStep(draft, state, index)
+  for (const [index, { call }] of state.open) if (!call || ending === 'stop') closeStep(draft, state, index)
   return ending
 }
 
@@ -213,11 +212,11 @@ function readUsage(draft: Draft, found: unknown): void {
 
 /** How an answer ends, by its status. Any other is a failure. */
 const ENDS: Readonly<Record<string, Ending>> = {
-  completed: { reason: 'stop' },
-  requires_action: { reason: 'stop' },
-  incomplete: { reason: 'length' },
-  budget_exceeded: { reason: 'length' },
-  cancelled: { reason: 'aborted', error: { code: 'aborted', message: 'the interaction was cancelled' } },
+  completed: 'stop',
+  requires_action: 'stop',
+  incomplete: 'length',
+  budget_exceeded: 'length',
+  cancelled: { code: 'aborted', message: 'the interaction was cancelled' },
 }
 
 function endingOf({ failure }: InteractionState, interaction: JsonRecord): Ending {
@@ -226,11 +225,8 @@ function endingOf({ failure }: InteractionState, interaction: JsonRecord): Endin
   if (end) return end
   // The receipt of an answer that is written in the background.
   if (/^(in_progress|queued)$/.test(String(status)))
-    return { reason: 'error', error: { code: 'protocol', message: `there is no answer yet: ${status}` } }
+    return { code: 'protocol', message: `there is no answer yet: ${status}` }
   const why = failure ?? errorIn(interaction) ?? { message: `the interaction ended: ${status}` }
-  const error = failureFrom(why, { status: 200 })
-  return {
-    reason: 'error',
-    error: REFUSED.test(JSON.stringify(why)) ? { ...error, code: 'refusal' } : error,
-  }
+  const error = failureFrom(why)
+  return REFUSED.test(JSON.stringify(why)) ? { ...error, code: 'refusal' } : error
 }

@@ -2,7 +2,7 @@ import { type ErrorData, errorData, TidemarkError } from '../lib/errors.ts'
 import { createSseParser } from '../lib/sse.ts'
 import type { EncodedRequest, ModelEvent, RawResponse } from './contract.ts'
 import { createDraft, type Draft, type Ending, endDraft, takeEvents } from './draft.ts'
-import { errorIn, failureFrom, failureOf, requestIdOf } from './failure.ts'
+import { errorIn, failureOf, requestIdOf } from './failure.ts'
 import { parseJson } from './json.ts'
 import { splitJson } from './split-json.ts'
 
@@ -34,23 +34,16 @@ export interface Dialect<State> {
  */
 export async function* hear<State>(
   response: RawResponse,
-  { begin, read, end, owns = () => false, rest = () => undefined }: Dialect<State>,
+  dialect: Dialect<State>,
   {
     provider,
     limits: { frame = 16_000_000, answer = 32_000_000 } = {},
   }: { provider: string; limits?: HearLimits | undefined },
 ): AsyncGenerator<ModelEvent, void, void> {
   const draft = createDraft(provider, answer)
-  const state = begin()
-  const reader: Reader = {
-    read: (value, whole) => read(draft, state, value, whole),
-    end: (marked) => end(state, marked),
-    owns,
-    heard: () => draft.content.length > 0,
-  }
-  let line = response
-  for (;;) {
-    const ear = listen(line, frame, reader)
+  const state = dialect.begin()
+  for (let line = response; ; ) {
+    const ear = listen(line, { ...dialect, draft, state, limit: frame })
     let ending: Ending | undefined
     try {
       for await (const bytes of line.body) {
@@ -62,64 +55,69 @@ export async function* hear<State>(
     } catch (thrown) {
       const error = errorData(thrown, 'network')
       // What had ended before the line broke stays ended, except where the reader wanted no more.
-      const before = error.code === 'aborted' || error.code === 'protocol' ? undefined : end(state, false)
-      ending = before ?? { reason: error.code === 'aborted' ? 'aborted' : 'error', error }
+      ending = (/aborted|protocol/.test(error.code) ? undefined : dialect.end(state, false)) ?? error
     }
-    const more = 'error' in ending && ending.error.code === 'network' ? rest(state) : undefined
-    const next = more && (await response.more?.(more))
-    if (!next) {
-      endDraft(draft, identified(ending, line))
-      yield* takeEvents(draft)
-      return
+    if (typeof ending === 'object') {
+      const rest = ending.code === 'network' && dialect.rest?.(state)
+      const next = rest && (await response.more?.(rest))
+      if (next) {
+        line = next
+        continue
+      }
+      // By which a failure can be asked about.
+      const requestId = requestIdOf(line.headers)
+      if (requestId) ending = { requestId, ...ending }
     }
-    line = next
+    endDraft(draft, ending)
+    yield* takeEvents(draft)
+    return
   }
 }
 
-/** An ending with the provider's id of the request, by which a failure can be asked about. */
-function identified(ending: Ending, { headers }: RawResponse): Ending {
-  const requestId = 'error' in ending ? requestIdOf(headers) : ''
-  return 'error' in ending && requestId ? { ...ending, error: { requestId, ...ending.error } } : ending
-}
-
-interface Reader {
-  read(value: unknown, whole: boolean): Ending | undefined
-  end(marked: boolean): Ending | undefined
-  owns(value: unknown): boolean
-  /** Whether anything was understood so far. */
-  heard(): boolean
+/** An answer that is being heard. */
+interface Answer<State> extends Dialect<State> {
+  draft: Draft
+  state: State
+  /** Characters of one piece. */
+  limit: number
 }
 
 /** Bytes to pieces, and what they say of the end. Throws `protocol` for what no answer may be. */
-function listen(response: RawResponse, limit: number, reader: Reader) {
-  let [streamed, flushing] = [false, false]
+function listen<State>({ status }: RawResponse, { draft, state, limit, read, end, owns }: Answer<State>) {
+  /** What came outside the event format and was not understood: a page, half an object. And the last object that was. */
+  let [rest, last, streamed, flushing] = ['', '', false, false]
   let ending: Ending | undefined
-  const errorOf = (value: unknown, surely?: boolean) =>
-    reader.owns(value) ? undefined : errorIn(value, surely)
-  const bare = bareJson(limit, response.status < 400, (value) => {
-    if (ending) return
-    const error = errorOf(value)
-    if (error) ending = fail(failureFrom(error, response))
-    else if (!streamed) ending = reader.read(value, true)
+  const tooLong = () => refuse(`the answer has a piece of more than ${limit} characters`)
+  /** Takes in a piece, if it is JSON, or known to be an error. */
+  const take = (text: string, whole: boolean, failed?: boolean): boolean => {
+    const parsed = parseJson(text)
+    const own = parsed && owns?.(parsed.value)
+    if (!own && (failed || errorIn(parsed?.value))) ending = failureOf(text, status)
+    else if (parsed && !(whole && streamed)) ending = read(draft, state, parsed.value, whole)
+    return !!parsed
+  }
+  const split = splitJson((text) => {
+    if (ending || !take(text, true)) return
+    rest = ''
+    last = text
   })
   const parser = createSseParser({
     maxBuffer: limit,
-    onOverflow: () => tooLong(limit),
-    onStray: bare.add,
+    onOverflow: tooLong,
+    onStray(line) {
+      rest += `${line}\n`
+      if (rest.length > limit) tooLong()
+      // A failure's body is read as a whole.
+      if (status < 400) split(`${line}\n`)
+    },
     onFrame({ event, data }) {
-      if (ending) return
       const text = data.trim()
-      const parsed = parseJson(text)
-      const error = errorOf(parsed?.value, event === 'error')
-      if (text === '[DONE]') ending = reader.end(true)
-      else if (error) ending = fail(failureFrom(error, response))
-      else if (event === 'error' && !reader.owns(parsed?.value)) ending = fail(failureOf(text, response))
-      else if (parsed) {
-        streamed = true
-        ending = reader.read(parsed.value, false)
-        // A last piece that does not parse was cut; one before it was never whole.
-      } else if (!flushing && /^[[{]/.test(text))
-        throw new TidemarkError('protocol', `a piece of the stream is not valid JSON: ${text.slice(0, 200)}`)
+      if (ending) return
+      if (text === '[DONE]') ending = end(state, true)
+      else if (take(text, false, event === 'error')) streamed = true
+      // A last piece that does not parse was cut; one before it was never whole.
+      else if (!ending && !flushing && /^[[{]/.test(text))
+        refuse(`a piece of the stream is not valid JSON: ${text.slice(0, 200)}`)
     },
   })
   return {
@@ -130,42 +128,18 @@ function listen(response: RawResponse, limit: number, reader: Reader) {
     finish(): Ending {
       flushing = true
       parser.end({ flush: true })
-      const { rest, last } = bare.left()
-      if (response.status >= 400) return ending ?? fail(failureOf(rest, response))
-      // What is whole and yet says nothing was never one of ours; anything else was cut off on its way.
-      const foreign = !streamed && !reader.heard() && (last !== '' || /^[^[{]/.test(rest))
-      const message = `the answer has no end: ${(rest || last).slice(0, 200)}`
-      return ending ?? reader.end(false) ?? fail({ code: foreign ? 'protocol' : 'network', message })
+      const found = ending ?? (status < 400 ? end(state, false) : failureOf(rest, status))
+      return found ?? endless(rest.trim(), last, streamed || draft.content.length > 0)
     },
   }
 }
 
-/** Lines outside the event format: the objects in them, where they are to be `split`, and what is left: a page, half an object. */
-function bareJson(limit: number, split: boolean, onObject: (value: unknown) => void) {
-  let lines: string[] = []
-  let [room, last] = [limit, '']
-  const feed = splitJson((text) => {
-    const parsed = parseJson(text)
-    if (!parsed) return
-    lines = []
-    room = limit
-    last = text
-    onObject(parsed.value)
-  })
-  return {
-    add(line: string): void {
-      room -= line.length + 1
-      if (room < 0) tooLong(limit)
-      lines.push(line)
-      // A failure's body is read as a whole.
-      if (split) feed(`${line}\n`)
-    },
-    left: () => ({ rest: lines.join('\n').trim(), last }),
-  }
-}
+/** What is whole and yet says nothing was never one of ours; anything else was cut off on its way. */
+const endless = (rest: string, last: string, heard: boolean): ErrorData => ({
+  code: !heard && (last !== '' || /^[^[{]/.test(rest)) ? 'protocol' : 'network',
+  message: `the answer has no end: ${(rest || last).slice(0, 200)}`,
+})
 
-function tooLong(limit: number): never {
-  throw new TidemarkError('protocol', `the answer has a piece of more than ${limit} characters`)
+function refuse(words: string): never {
+  throw new TidemarkError('protocol', words)
 }
-
-const fail = (error: ErrorData): Ending => ({ reason: 'error', error })

@@ -23,7 +23,7 @@ function readLine(draft: Draft, line: JsonRecord): Ending | undefined {
   // A prompt that was in the cache has no count.
   const prompt = count(line.prompt_eval_count) ?? (completion === undefined ? undefined : 0)
   setUsage(draft, line, { prompt, completion })
-  return { reason: line.done_reason === 'length' ? 'length' : 'stop' }
+  return line.done_reason === 'length' ? 'length' : 'stop'
 }
 
 /** Calls come whole, mostly without ids. */

@@ -55,7 +55,7 @@ function readPiece(draft: Draft, state: ChatState, value: unknown, whole: boolea
     const { finish_reason: finish } = choice
     if (typeof finish === 'string' && (whole || finish !== '')) state.finish = finish
     const error = errorIn({ error: choice.error })
-    if (error) return { reason: 'error', error: failureFrom(error, { status: 200 }) }
+    if (error) return failureFrom(error)
   }
   return undefined
 }
@@ -169,8 +169,7 @@ const FINISH: readonly (readonly [RegExp, 'length' | ErrorCode])[] = [
 ]
 
 function endingOf(finish: string): Ending {
-  const meaning = FINISH.find(([pattern]) => pattern.test(finish))?.[1]
-  if (meaning === undefined) return { reason: 'stop' }
-  if (meaning === 'length') return { reason: 'length' }
-  return { reason: 'error', error: { code: meaning, message: `the model stopped: ${finish}` } }
+  const meaning = FINISH.find(([pattern]) => pattern.test(finish))?.[1] ?? 'stop'
+  if (meaning === 'stop' || meaning === 'length') return meaning
+  return { code: meaning, message: `the model stopped: ${finish}` }
 }

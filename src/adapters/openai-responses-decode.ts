@@ -55,7 +55,7 @@ function readEvent(draft: Draft, state: ResponsesState, value: unknown, whole: b
   const type = string(event.type)
   state.last = count(event.sequence_number) ?? state.last
   if (/^(response\.)?error$/.test(type)) {
-    state.failure = failed(errorIn(event, true) ?? {})
+    state.failure = failureFrom(errorIn(event, true) ?? {})
     return whole ? state.failure : undefined
   }
   // Without an output, or why there is none, a whole answer is none of these.
@@ -217,22 +217,17 @@ function readResponse(
     if (!state.closed.has(place)) closeItem(draft, state, place, record(item))
   if (end === ENDS.failed && !error && state.failure) return state.failure
   // The receipt of an answer that is written in the background.
-  if (!end && event === '')
-    return { reason: 'error', error: { code: 'protocol', message: `there is no answer yet: ${status}` } }
+  if (!end && event === '') return { code: 'protocol', message: `there is no answer yet: ${status}` }
   return end?.(record(error), string(record(details).reason))
 }
 
-const failed = (why: JsonRecord): Ending => ({ reason: 'error', error: failureFrom(why, { status: 200 }) })
-
 /** How an answer ends, by its status. Any other status is no end. */
 const ENDS: Readonly<Record<string, (error: JsonRecord, reason: string) => Ending>> = {
-  completed: () => ({ reason: 'stop' }),
+  completed: () => 'stop',
   incomplete: (_, reason) =>
-    /filter/.test(reason)
-      ? { reason: 'error', error: { code: 'refusal', message: `the model stopped: ${reason}` } }
-      : { reason: 'length' },
-  failed,
-  cancelled: () => ({ reason: 'aborted', error: { code: 'aborted', message: 'the answer was cancelled' } }),
+    /filter/.test(reason) ? { code: 'refusal', message: `the model stopped: ${reason}` } : 'length',
+  failed: (error) => failureFrom(error),
+  cancelled: () => ({ code: 'aborted', message: 'the answer was cancelled' }),
 }
 
 function readUsage(draft: Draft, found: JsonRecord): void {

@@ -17,10 +17,8 @@ import { type CallIdRule, callIds } from './call-ids.ts'
 export interface ReplayResult {
   /** With an id that the server takes. */
   call: ToolCallBlock
-  /** The call's id in the history. */
-  given: string
-  /** Whether the history has a result. */
-  answered: boolean
+  /** The call's id in the history, as long as no result of that id was found. */
+  open: string | undefined
   content: readonly ToolBlock[]
   isError: boolean
 }
@@ -51,12 +49,12 @@ export type ReplayEntry = { role: 'system'; text: string } | ReplayQuestion | Re
 export function replay(messages: readonly Message[], provider: string, rule: CallIdRule): ReplayEntry[] {
   const entries: ReplayEntry[] = []
   const idOf = callIds(rule)
-  const open: ReplayResult[] = []
+  const results: ReplayResult[] = []
   for (const message of messages) {
-    if (message.role === 'tool') answerCall(open, message)
+    if (message.role === 'tool') answerCall(results, message)
     else if (message.role === 'assistant') {
       const answer = answerOf(message, provider, idOf)
-      open.unshift(...answer.results)
+      results.unshift(...answer.results)
       addAnswer(entries, answer)
     } else if (message.role === 'user') {
       const content = solid(message.content)
@@ -70,12 +68,9 @@ export function replay(messages: readonly Message[], provider: string, rule: Cal
 }
 
 /** The result of the newest open call of its id, since ids repeat over turns. One without a call is dropped. */
-function answerCall(open: readonly ReplayResult[], message: ToolMessage): void {
-  const result = open.find(({ given, answered }) => !answered && given === message.toolCallId)
-  if (!result) return
-  result.answered = true
-  result.content = solid(message.content)
-  result.isError = message.isError
+function answerCall(results: readonly ReplayResult[], { toolCallId, content, isError }: ToolMessage): void {
+  const result = results.find(({ open }) => open === toolCallId)
+  if (result) Object.assign(result, { open: undefined, content: solid(content), isError })
 }
 
 function answerOf(
@@ -90,7 +85,7 @@ function answerOf(
   for (const block of content) {
     if (!own && 'signature' in block) delete block.signature
     if (block.type !== 'toolCall' || block.server) continue
-    results.push({ call: block, given: block.id, answered: false, content: [excuse(block)], isError: true })
+    results.push({ call: block, open: block.id, content: [excuse(block)], isError: true })
     block.id = idOf(block.id, own)
   }
   return { role: 'assistant', content, own, results }

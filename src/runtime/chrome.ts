@@ -5,14 +5,13 @@ import {
   addThinking,
   createDraft,
   type Draft,
-  type Ending,
   endDraft,
   startDraft,
   takeEvents,
 } from '../adapters/draft.ts'
 import { count, record, string } from '../adapters/json.ts'
 import { setUsage } from '../adapters/usage.ts'
-import { type ErrorCode, errorData, TidemarkError } from '../lib/errors.ts'
+import { type ErrorCode, type ErrorData, errorData, TidemarkError } from '../lib/errors.ts'
 import { type Gate, openGate, STOPPED } from '../turn/gate.ts'
 import {
   type LanguageModelApi,
@@ -103,7 +102,7 @@ async function* ask(
       yield* takeEvents(draft)
     }
     tellUsage(draft, before, await unlessStopped(gate, measured), usedIn(session))
-    endDraft(draft, { reason: 'stop' })
+    endDraft(draft, 'stop')
   } catch (thrown) {
     endDraft(draft, failed(thrown))
   } finally {
@@ -201,19 +200,16 @@ const MEANINGS: Readonly<Record<string, ErrorCode>> = {
   TypeError: 'invalid-request',
 }
 
-function failed(thrown: unknown): Ending {
+function failed(thrown: unknown): ErrorData {
   const name = thrown instanceof Error ? thrown.name : ''
   const known = Object.hasOwn(MEANINGS, name) ? MEANINGS[name] : undefined
   const { message, ...error } = errorData(thrown, known)
   const { requested: needed, quota: available } = record(thrown)
   const tokens = { needed: count(needed), available: count(available) }
   return {
-    reason: error.code === 'aborted' ? 'aborted' : 'error',
-    error: {
-      ...error,
-      message: name && !(thrown instanceof TidemarkError) ? `${name}: ${message}` : message,
-      ...(tokens.needed !== undefined &&
-        tokens.available !== undefined && { tokens: { needed: tokens.needed, available: tokens.available } }),
-    },
+    ...error,
+    message: name && !(thrown instanceof TidemarkError) ? `${name}: ${message}` : message,
+    ...(tokens.needed !== undefined &&
+      tokens.available !== undefined && { tokens: { needed: tokens.needed, available: tokens.available } }),
   }
 }

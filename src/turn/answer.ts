@@ -1,4 +1,5 @@
 import type { AssistantDraft, ModelContext, ModelEvent } from '../adapters/contract.ts'
+import { failureThrown } from '../adapters/failure.ts'
 import { assembleContext } from '../context/assemble.ts'
 import { backoffDelay } from '../lib/backoff.ts'
 import { type ErrorData, errorData, isRetryable, TidemarkError } from '../lib/errors.ts'
@@ -99,7 +100,7 @@ async function listen(run: Run, answer: Answer, open: Open): Promise<Final> {
     }
     return { reason: 'error', error: { code: 'protocol', message: 'the model ended without saying so' } }
   } catch (thrown) {
-    const error = errorData(thrown, 'protocol')
+    const error = failureThrown(thrown)
     return { reason: error.code === 'aborted' ? 'aborted' : 'error', error }
   } finally {
     leave(events)
