@@ -7,7 +7,7 @@ import type { ModelOptions } from './model-options.ts'
 export interface OpenAIOptions extends ResponsesAdapterOptions, KeyOptions, ModelOptions {
   /**
    * Where `/responses` lives. In a page, a path of its own origin that a proxy serves, such as `/llm/openai`. A proxy that
-   * lets only some paths through has to know `/responses/<id>` and `/responses/<id>/cancel` too, if `background` is set.
+   * lets only some paths through has to know `/responses/<id>`, for GET, and `/responses/<id>/cancel` too, if `background` is set.
    * @default 'https://api.openai.com/v1'
    */
   baseURL?: string

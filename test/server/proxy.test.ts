@@ -72,6 +72,35 @@ test('what is open is open: other methods and query parameters', async () => {
   expect(heard).toMatchObject([{ method: 'GET', url: '/v1/models?alt=sse', body: '' }])
 })
 
+test('an id in a path is any id, and nothing but an id', async () => {
+  const { url, heard } = await upstream()
+  const open = { paths: ['/responses', '/responses/*', '/responses/*/cancel'], methods: ['GET', 'POST'] }
+  const { ask } = proxy(url, { ...open, models: ['small'], query: ['stream'] })
+  const get = { method: 'GET', body: null }
+  await ask('/llm/openai/responses/resp_1-A?stream=true', get)
+  await ask('/llm/openai/responses/resp_1/cancel', { body: '{}' })
+  expect(heard.map(({ method, url }) => `${method} ${url}`)).toEqual([
+    'GET /v1/responses/resp_1-A?stream=true',
+    'POST /v1/responses/resp_1/cancel',
+  ])
+  const shut = [
+    '',
+    '*',
+    'resp.1',
+    '%2e%2e',
+    'resp%2f1',
+    'resp_1/input_items',
+    'resp_1/cancel/x',
+    'r:1',
+    'r;1',
+    '..',
+  ]
+  for (const id of shut)
+    expect((await ask(`/llm/openai/responses/${id}`, get)).status, id).toBeGreaterThanOrEqual(400)
+  expect((await ask('/llm/openai/responses', { body: '{"model":"large"}' })).status).toBe(403)
+  expect(heard).toHaveLength(2)
+})
+
 test("of a request only what is listed goes on, and never the caller's own secrets", async () => {
   const { url, heard } = await upstream()
   const { ask } = proxy(url, { forward: ['x-mine', 'cookie', 'authorization', 'x-api-key'] })

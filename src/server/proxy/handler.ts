@@ -128,9 +128,9 @@ async function exchange(
 ): Promise<Response> {
   const { controller, end } = openExchange(request, release)
   try {
-    const { upstream, url } = target
+    const { upstream, url, models } = target
     const bytes = await readBytes(request, ctx.limits.body)
-    const body = bytes.length > 0 || upstream.models ? checkedBody(bytes, upstream.models) : undefined
+    const body = bytes.length > 0 || models ? checkedBody(bytes, models) : undefined
     const own = (typeof upstream.headers === 'function' ? await upstream.headers() : upstream.headers) ?? {}
     const secrets = secretsOf(own)
     const headers = requestHeaders(request.headers, upstream, own)

@@ -10,11 +10,18 @@ export interface Upstream {
   baseURL: string
   /** Added last, over all that the client sent: this is where the key comes in. Asked for with every request. */
   headers?: HeadersLike | (() => HeadersLike | Promise<HeadersLike>)
-  /** The paths that may be called, exactly as they are, e.g. `['/chat/completions']`. Nothing else may. */
+  /**
+   * The paths that may be called, exactly as they are, e.g. `['/chat/completions']`. Nothing else may. A part that is `*`
+   * stands for any id: an answer that OpenAI writes in the background is heard again at `/responses/*`, with `methods`
+   * `['GET', 'POST']` and `query` `['stream', 'starting_after']`, and stopped at the same path followed by `/cancel`.
+   */
   paths: readonly string[]
   /** @default ['POST'] */
   methods?: readonly string[]
-  /** The models that may be asked for in the body; without it, any. With it, only JSON bodies that name one get through. */
+  /**
+   * The models that may be asked for in the body; without it, any. With it, only JSON bodies that name one get through,
+   * except where the path has an id.
+   */
   models?: readonly string[]
   /** Names of query parameters that may be used. @default [] */
   query?: readonly string[]

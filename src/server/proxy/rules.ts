@@ -1,11 +1,13 @@
 import { TidemarkError } from '../../lib/errors.ts'
 import type { Upstream } from './options.ts'
 
-/** Where a request goes, made of what the upstream's options say; nothing of it is the client's text. */
+/** Where a request goes, made of what the upstream's options say; nothing of it is the client's text, except ids. */
 export interface Target {
   name: string
   upstream: Upstream
   url: string
+  /** The models that the body may ask for; undefined where it asks for none. */
+  models: readonly string[] | undefined
 }
 
 const closed = (message: string, status = 404): TidemarkError =>
@@ -20,9 +22,21 @@ function openQuery(given: URLSearchParams, names: readonly string[]): string {
   return text === '' ? '' : `?${text}`
 }
 
+/** What may stand for a `*`: nothing that means anything in a path. */
+const ID = /^[A-Za-z0-9_-]+$/
+
+function isPath(path: string, open: string): boolean {
+  const parts = path.split('/')
+  const wanted = open.split('/')
+  return (
+    parts.length === wanted.length &&
+    parts.every((part, at) => (wanted[at] === '*' ? ID.test(part) : part === wanted[at]))
+  )
+}
+
 /**
- * Finds the upstream and the path among those that are open. The path must be one of them to the letter, as the platform's
- * URL parser left it: encoded slashes, dots and other hosts are simply other letters.
+ * Finds the upstream and the path among those that are open. The path must be one of them to the letter, but for ids, as the
+ * platform's URL parser left it: encoded slashes, dots and other hosts are simply other letters.
  */
 export function targetOf(
   upstreams: Readonly<Record<string, Upstream>>,
@@ -34,11 +48,19 @@ export function targetOf(
   const slash = rest.indexOf('/')
   const name = slash < 0 ? rest : rest.slice(0, slash)
   const upstream = Object.hasOwn(upstreams, name) ? upstreams[name] : undefined
-  const path = upstream?.paths.find((open) => open === rest.slice(name.length))
-  if (!upstream || path === undefined) throw closed('this path is not open')
+  const path = rest.slice(name.length)
+  const open = upstream?.paths.find((open) => isPath(path, open))
+  if (!upstream || open === undefined) throw closed('this path is not open')
   const { methods = ['POST'], query = [], baseURL } = upstream
   if (!methods.includes(method)) throw closed(`${method} is not open; expected ${methods.join(', ')}`, 405)
-  return { name, upstream, url: baseURL.replace(/\/+$/, '') + path + openQuery(url.searchParams, query) }
+  // What has an id was made by a request that was checked.
+  const models = open.includes('*') ? undefined : upstream.models
+  return {
+    name,
+    upstream,
+    models,
+    url: baseURL.replace(/\/+$/, '') + path + openQuery(url.searchParams, query),
+  }
 }
 
 /**
