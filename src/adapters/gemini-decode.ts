@@ -145,14 +145,13 @@ function readUsage(draft: Draft, found: unknown): void {
 }
 
 /** What reasons of a refusal are called. */
-export const REFUSED = /SAFETY|RECITATION|BLOCKLIST|PROHIBITED|SPII|LANGUAGE|ARMOR/
+export const REFUSED = /SAFETY|RECITATION|BLOCKLIST|PROHIBITED|SPII|LANGUAGE|ARMOR|^([346789]|11)$/
 
 /** Reasons other than a failure of the model, by name or by the number that some servers give instead. */
 const FINISH: readonly (readonly [RegExp, 'stop' | 'length' | ErrorCode])[] = [
   [/^(STOP|1)?$/, 'stop'],
   [/^(MAX_TOKENS|2)$/, 'length'],
   [REFUSED, 'refusal'],
-  [/^([346789]|11)$/, 'refusal'],
   [/SIGNATURE/, 'invalid-request'],
 ]
 
