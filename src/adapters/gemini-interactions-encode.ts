@@ -4,7 +4,7 @@ import { isRecord } from '../protocol/lenient.ts'
 import type { CallOptions, Effort, EncodedRequest, ModelContext } from './contract.ts'
 import { argsOf, CALL_ID, isOld, NO_PROOF, schemaOf } from './gemini-encode.ts'
 import { joinJson } from './join-json.ts'
-import { notShown, type ReplayAnswer, type ReplayResult, replay } from './replay.ts'
+import { notShown, type ReplayAnswer, type ReplayResult, replay, shownAfter } from './replay.ts'
 import { toolsOf } from './tools.ts'
 
 /** A field that is undefined is not sent. */
@@ -110,11 +110,8 @@ function stepsOf(messages: readonly Message[], model: string, provider: string):
     else {
       addAnswer(entry, add, (content) => say('model_output', content))
       for (const result of entry.results) add(resultOf(result, old))
-      const images = entry.results.flatMap(({ content }) =>
-        content.filter(({ type }) => old && type === 'image'),
-      )
-      if (images.length > 0)
-        say('user_input', textOf('Images of the tool results:'), ...images.map(contentOf))
+      for (const { content } of shownAfter(...(old ? entry.results : [])))
+        say('user_input', ...content.map(contentOf))
     }
   }
   if (steps[0]?.type !== 'user_input') steps.unshift({ type: 'user_input', content: [textOf('Continue.')] })

@@ -19,7 +19,9 @@ export interface GeminiInteractionsOptions extends InteractionsAdapterOptions, K
  * `dangerouslyAllowBrowser` is set. What goes wrong in a call is the last event of its answer.
  *
  * With `background`, the answer is written, and kept for a while, whether or not anybody reads it: a connection that breaks
- * is mended without a word, `model.resume` hears an answer again by its id, and aborting a call stops it at the provider.
+ * is mended without a word, `model.resume` hears an answer again by its id (so that `direct` goes on with it after a
+ * reload), and aborting a call stops it at the provider. Not every model can: Google says so, and those of the second
+ * generation cannot.
  *
  * @see https://ai.google.dev/gemini-api/docs/interactions-overview
  * @example

@@ -98,7 +98,7 @@ describe('an answer that goes back', () => {
     expect(resultsOf('gemini-2.5-flash')).toEqual([[text('See')], [text('(see attached image)')]])
     expect(stepsOf(messages, 'gemini-2.5-flash').at(-1)).toEqual({
       type: 'user_input',
-      content: [text('Images of the tool results:'), shown, shown, text('So?')],
+      content: [text('Images from above:'), shown, shown, text('So?')],
     })
   })
 })

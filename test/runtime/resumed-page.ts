@@ -1,4 +1,5 @@
 import { expect, onTestFinished } from 'vitest'
+import type { Model } from '../../src/adapters/contract.ts'
 import { createChat } from '../../src/chat/create.ts'
 import { openai } from '../../src/openai.ts'
 import { direct } from '../../src/runtime/direct.ts'
@@ -6,7 +7,7 @@ import { readFixture } from '../adapters/fixtures.ts'
 import type { WatchedStorage } from '../chat/storages.ts'
 import { createWorld, idle } from '../chat/world.ts'
 import { type ResponsesServer, responsesServer } from './responses-server.ts'
-import { stoppedClock } from './stopped-clock.ts'
+import { type Clock, stoppedClock } from './stopped-clock.ts'
 
 const recorded = (name: string) => readFixture(`streams/openai/prism-openai-stream-${name}.sse`)
 /** Thinking and a call, then a text. */
@@ -21,8 +22,16 @@ export async function serve(recordings: readonly string[] = RECORDINGS): Promise
   return server
 }
 
+type Options = { baseURL: string; env: Clock; fetch: typeof fetch }
+const openaiModel = (options: Options): Model => openai('gpt-5.2', { ...options, background: true })
+
 /** A page that asks the server. What it is sent is counted; once it is gone, nothing reaches it. */
-export function page(server: ResponsesServer, storage: WatchedStorage, name: string) {
+export function page(
+  { url: baseURL }: Pick<ResponsesServer, 'url'>,
+  storage: WatchedStorage,
+  name: string,
+  modelOf = openaiModel,
+) {
   const world = createWorld({ name })
   let [heard, gone, unplugged] = [0, false, false]
   const count = new TextDecoder()
@@ -41,12 +50,7 @@ export function page(server: ResponsesServer, storage: WatchedStorage, name: str
     )
     return new Response(body ?? null, response)
   }
-  const model = openai('gpt-5.2', {
-    baseURL: server.url,
-    background: true,
-    env: stoppedClock(),
-    fetch: counting,
-  })
+  const model = modelOf({ baseURL, env: stoppedClock(), fetch: counting })
   let executed = 0
   const execute = () => `result ${++executed}`
   const tools = ['search', 'get_weather'].map((tool) => ({
