@@ -4,10 +4,8 @@ type Json = Record<string, unknown>
 export const event = (type: string, more: Json = {}): string =>
   `event: ${type}\ndata: ${JSON.stringify({ ...more, event_type: type })}\n\n`
 
-export const created = (id = 'v1_1'): string =>
-  event('interaction.created', {
-    interaction: { id, status: 'in_progress', object: 'interaction', model: 'm' },
-  })
+export const created = (id = 'v1_1', model = 'm'): string =>
+  event('interaction.created', { interaction: { id, status: 'in_progress', object: 'interaction', model } })
 
 export const start = (index: number, step: Json): string => event('step.start', { index, step })
 export const delta = (index: number, piece: Json): string => event('step.delta', { index, delta: piece })

@@ -106,6 +106,8 @@ const OWN: Readonly<Record<string, readonly string[]>> = {
   'anthropic > anthropic: claude-opus-4-8': ['thought-1', 'proof-1', 'thought-2', 'proof-2', 'proof-hidden'],
   'gemini > gemini: 2.5': ['thought-1', 'proof-1', 'thought-2', 'proof-2', 'proof-hidden'],
   'gemini > gemini: 3': ['thought-1', 'proof-1', 'thought-2', 'proof-2', 'proof-hidden'],
+  'interactions > interactions: 2.5': ['thought-1', 'proof-1', 'thought-2', 'proof-2', 'proof-hidden'],
+  'interactions > interactions: 3': ['thought-1', 'proof-1', 'thought-2', 'proof-2', 'proof-hidden'],
   'ollama > ollama': ['thought-1', 'thought-2'],
 }
 

@@ -2,12 +2,14 @@ import { messagesAdapter } from '../../../src/adapters/anthropic.ts'
 import { SERVER_QUIRKS } from '../../../src/adapters/compatible.ts'
 import type { Adapter } from '../../../src/adapters/contract.ts'
 import { geminiAdapter } from '../../../src/adapters/gemini.ts'
+import { interactionsAdapter } from '../../../src/adapters/gemini-interactions.ts'
 import { ollamaAdapter } from '../../../src/adapters/ollama.ts'
 import { chatAdapter } from '../../../src/adapters/openai-chat.ts'
 import { responsesAdapter } from '../../../src/adapters/openai-responses.ts'
 import type { AssistantMessage } from '../../../src/message/schema.ts'
 import { assistantMessage } from '../../support/messages.ts'
 import { hearAll, responseOf } from '../answers.ts'
+import { interactionsWire } from './interactions-wire.ts'
 import {
   chatWire,
   geminiWire,
@@ -55,6 +57,12 @@ export const SOURCES: Readonly<Record<string, Source>> = {
     wire: messagesWire,
   },
   gemini: { provider: 'google', model: 'gemini-3-pro-preview', adapter: geminiAdapter(), wire: geminiWire },
+  interactions: {
+    provider: 'google-interactions',
+    model: 'gemini-3-pro-preview',
+    adapter: interactionsAdapter(),
+    wire: interactionsWire,
+  },
   ollama: { provider: 'ollama', model: 'qwen3', adapter: ollamaAdapter(), wire: ollamaWire },
 }
 

@@ -2,6 +2,7 @@ import { messagesAdapter } from '../../../src/adapters/anthropic.ts'
 import { SERVER_QUIRKS } from '../../../src/adapters/compatible.ts'
 import type { ToolSpec } from '../../../src/adapters/contract.ts'
 import { geminiAdapter } from '../../../src/adapters/gemini.ts'
+import { interactionsAdapter } from '../../../src/adapters/gemini-interactions.ts'
 import { ollamaAdapter } from '../../../src/adapters/ollama.ts'
 import { chatAdapter } from '../../../src/adapters/openai-chat.ts'
 import type { ChatQuirks } from '../../../src/adapters/openai-chat-quirks.ts'
@@ -12,6 +13,7 @@ import { fakeLanguageModel } from '../../runtime/fake-language-model.ts'
 import { messagesDefects } from '../checkers/anthropic.ts'
 import { chromeDefects, Prompts } from '../checkers/chrome.ts'
 import { strictGeminiDefects } from '../checkers/gemini.ts'
+import { strictInteractionDefects } from '../checkers/gemini-interactions.ts'
 import { strictOllamaDefects } from '../checkers/ollama.ts'
 import { serverDefects } from '../checkers/openai-chat.ts'
 import { responsesDefects } from '../checkers/openai-responses.ts'
@@ -74,6 +76,15 @@ const gemini = (model: string): Target => ({
   },
 })
 
+const interactions = (model: string): Target => ({
+  provider: 'google-interactions',
+  model,
+  send(messages) {
+    const body = wire(interactionsAdapter().encode({ system, messages, tools }, { model }).body)
+    return { defects: strictInteractionDefects(body), said: JSON.stringify(body) }
+  },
+})
+
 const ollama: Target = {
   provider: 'ollama',
   model: 'qwen3',
@@ -123,6 +134,8 @@ export const TARGETS: Readonly<Record<string, Target>> = {
   'anthropic: claude-opus-4-8': anthropic('claude-opus-4-8'),
   'gemini: 2.5': gemini('gemini-2.5-pro'),
   'gemini: 3': gemini('gemini-3-pro-preview'),
+  'interactions: 2.5': interactions('gemini-2.5-pro'),
+  'interactions: 3': interactions('gemini-3-pro-preview'),
   ollama,
   chrome,
 }

@@ -21,7 +21,7 @@ const sse = (...events: Json[]): string =>
     .join('')
 
 /** Cut in the middle, wherever that is: also between the halves of a surrogate pair. */
-const halves = (text: string): string[] => [
+export const halves = (text: string): string[] => [
   text.slice(0, Math.ceil(text.length / 2)),
   text.slice(Math.ceil(text.length / 2)),
 ]
