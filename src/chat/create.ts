@@ -3,7 +3,7 @@ import { createCell } from '../lib/cell.ts'
 import { platformEnv } from '../lib/env.ts'
 import { errorData, errorFrom, TidemarkError } from '../lib/errors.ts'
 import { expectOption, hasMethod } from '../lib/expect.ts'
-import { Id, type Session } from '../message/schema.ts'
+import { ID_EXPECTED, Id, type Session } from '../message/schema.ts'
 import { update } from './core.ts'
 import { type Lobby, noteUse, problem, showSessions, storageFailed, storageWorks } from './lobby.ts'
 import { adopt, closedError, load, openRoom, readAgain } from './open.ts'
@@ -22,8 +22,7 @@ function roomOf(lobby: Lobby, id: string): Room {
   const present = lobby.rooms.get(id)
   if (present) return present
   if (lobby.closed) throw closedError()
-  if (!Id.safeParse(id).success)
-    throw new TidemarkError('invalid-request', 'id: expected 1 to 64 letters, digits, hyphens or underscores')
+  if (!Id.safeParse(id).success) throw new TidemarkError('invalid-request', `id: ${ID_EXPECTED}`)
   const room = openRoom(lobby, id)
   lobby.rooms.set(id, room)
   return room

@@ -1,6 +1,12 @@
-import * as z from 'zod/mini'
 import { TidemarkError } from '../lib/errors.ts'
-import { type Message, SCHEMA_VERSION, type Session, UserBlock, type UserMessage } from '../message/schema.ts'
+import {
+  type Message,
+  Metadata,
+  SCHEMA_VERSION,
+  type Session,
+  UserBlock,
+  type UserMessage,
+} from '../message/schema.ts'
 import { leafOf } from '../message/tree.ts'
 import type { Command } from '../protocol/commands.ts'
 import { messageOf, messagesOf, type SessionState } from '../protocol/state.ts'
@@ -36,8 +42,6 @@ export function blocksOf(input: UserInput): UserBlock[] {
   if (!says) throw invalid('input: expected text or at least one block, got nothing')
   return blocks
 }
-
-const Metadata = z.record(z.string(), z.unknown())
 
 /** A copy that can be stored and sent. Throws `invalid-request` where it cannot be. */
 function asJson(metadata: Record<string, unknown>): Record<string, unknown> {
