@@ -12,6 +12,7 @@ import {
 import { type Answers, createAnswers } from './answers.ts'
 import { journalOf } from './journal.ts'
 import { behindAnswers } from './local.ts'
+import { asksAnew } from './outbox.ts'
 import type { JournalEntry, OutboxRow } from './ports.ts'
 import { tellAll } from './tell.ts'
 import type { Connection, MessageStore, SessionSnapshot } from './types.ts'
@@ -28,6 +29,8 @@ export interface CoreFields {
   complete: boolean
   /** Whether something older is stored that is not loaded. */
   unread: boolean
+  /** Whether another answer waits to be asked for: no message shows it. */
+  asked: boolean
 }
 
 /** One open session: its state, what waits to be sent, and who watches. Changed only by the functions below. */
@@ -79,7 +82,7 @@ export interface CoreDeps {
 export const newCore = (id: string, deps: CoreDeps): Core => ({
   id,
   state: emptyState(id),
-  fields: { connection: 'idle', loading: true, tidemark: null, complete: false, unread: false },
+  fields: { connection: 'idle', loading: true, tidemark: null, complete: false, unread: false, asked: false },
   outbox: new Map(),
   stopped: new Set(),
   frozen: new Map(),
@@ -138,14 +141,14 @@ export function update(
 ): void {
   const trace = newTrace()
   const before = core.state
-  const next = behindAnswers(before, change(before, trace), core.outbox.values(), trace)
+  const next = behindAnswers(change(before, trace), core.outbox.values(), trace)
   if (next === before) return
   core.state = next
   const changed = [...trace.changed, ...trace.removed]
   const wereFrozen = core.frozen
   if (core.frozen.size + core.stopped.size > 0) freezeStopped(core, before, changed)
   const { stale, messages } = core.watchers
-  for (const id of changed) stale.add(id)
+  for (const id of changed) stale.add(id).add(messageOf(next, id)?.clientId ?? id)
   for (const { messageId } of trace.pieces) stale.add(messageId)
   core.deps.onChange(core, trace, origin)
   // Also where the answer settles at once: what a stopped run said last is seen, but not appended.
@@ -171,6 +174,7 @@ export function setOutbox(
   for (const id of gone) core.outbox.delete(id)
   core.deps.onOutbox(core, [...rows.map(({ id }) => id), ...gone], origin)
   core.answers.settle(core.state, core.outbox.values())
+  setFields(core, { asked: [...core.outbox.values()].some(asksAnew) })
   core.deps.onFields(core)
   touch(core)
 }
@@ -209,7 +213,11 @@ export function snapshotOf(core: Core): SessionSnapshot {
     id: core.id,
     session: state.session,
     messages: view.messages,
-    status: fields.loading ? 'loading' : state.live.size > 0 || state.runs.size > 0 ? 'running' : 'ready',
+    status: fields.loading
+      ? 'loading'
+      : state.live.size > 0 || state.runs.size > 0 || fields.asked
+        ? 'running'
+        : 'ready',
     connection: fields.connection,
     hasOlder: view.hasOlder && (fields.unread || !fields.complete),
     tidemark: fields.tidemark,

@@ -46,45 +46,27 @@ export function retryLocally(state: SessionState, id: string, now: number, trace
   return putMessages(state, [{ ...message, status: change.status, updatedAt: now }], trace)
 }
 
-/** The new messages of runs by the message they follow; of several the newest. */
-function newByParent(before: SessionState, state: SessionState, changed: Iterable<string>) {
-  const byParent = new Map<string, Message>()
-  for (const id of changed) {
-    const message = messageOf(state, id)
-    if (!message?.parentId || (message.role !== 'assistant' && message.role !== 'tool')) continue
-    const other = byParent.get(message.parentId)
-    if (!messageOf(before, id) && (message.seq ?? 0) >= (other?.seq ?? 0))
-      byParent.set(message.parentId, message)
-  }
-  return byParent
-}
-
 /**
- * What waits to be sent is said after all that was answered meanwhile: it moves behind every new message of a run that
- * follows the one it stood behind. Its request goes on naming the message that was the last when it was written: whoever
- * accepts it knows what follows that one.
+ * What waits to be sent is said after all that was said and answered meanwhile: it moves behind every message that follows
+ * the one it stood behind, the newest of several. Its request goes on naming the message that was the last when it was
+ * written: whoever accepts it knows what follows that one.
  */
-export function behindAnswers(
-  before: SessionState,
-  state: SessionState,
-  outbox: Iterable<OutboxRow>,
-  trace: Trace,
-): SessionState {
+export function behindAnswers(state: SessionState, outbox: Iterable<OutboxRow>, trace: Trace): SessionState {
   if (trace.changed.size === 0) return state
   const waiting = [...outbox].filter(({ request }) => request.type === 'send')
   if (waiting.length === 0) return state
-  const byParent = newByParent(before, state, trace.changed)
+  const byParent = new Map<string | null, Message>()
+  for (const message of messagesOf(state)) {
+    const { parentId, seq } = message
+    if (seq !== undefined && seq >= (byParent.get(parentId)?.seq ?? 0)) byParent.set(parentId, message)
+  }
   const moved: Message[] = []
   for (const { id } of waiting) {
     const message = messageOf(state, id)
     if (!message || message.seq !== undefined) continue
     let { parentId } = message
     const passed = new Set<string>()
-    for (
-      let next = byParent.get(parentId ?? '');
-      next && !passed.has(next.id);
-      next = byParent.get(next.id)
-    ) {
+    for (let next = byParent.get(parentId); next && !passed.has(next.id); next = byParent.get(next.id)) {
       passed.add(next.id)
       parentId = next.id
     }

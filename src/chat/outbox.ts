@@ -87,6 +87,10 @@ export function runOf({ request }: OutboxRow): string | undefined {
   return 'runId' in request.body ? request.body.runId : undefined
 }
 
+/** Whether a row asks for another answer to what was answered: no message of its own shows that. */
+export const asksAnew = ({ request }: OutboxRow): boolean =>
+  request.type === 'command' && request.body.type === 'regenerate'
+
 /** The run that a row wants ended. */
 export const cancelledRun = ({ request }: OutboxRow): string | undefined =>
   request.type === 'command' && request.body.type === 'cancel' ? request.body.runId : undefined

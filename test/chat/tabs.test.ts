@@ -86,6 +86,8 @@ describe('two tabs of a direct chat', () => {
     )
     expect(first.model.calls.length + second.model.calls.length).toBe(8)
     await expect.poll(() => same(first, second)).toBe(true)
+    // One after the other: nobody asked for another version of anything.
+    expect(first.session.get().messages.length).toBe(16)
   })
 
   test('see each other’s branches, names and deletions', async () => {
