@@ -1,3 +1,4 @@
+import { type JsonSizes, jsonCases } from '../json.ts'
 import { type Case, type MeasureOptions, measure, type Result } from '../measure.ts'
 import { type SseSizes, sseCases } from '../sse.ts'
 import { type StoreSizes, storeCases } from '../store.ts'
@@ -7,11 +8,13 @@ import { storePeers } from './store.ts'
 export interface Sizes {
   sse: SseSizes
   store: StoreSizes
+  json: JsonSizes
 }
 
-const casesOf = ({ sse, store }: Sizes): Case[] => [
+const casesOf = ({ sse, store, json }: Sizes): Case[] => [
   ...sseCases(sse, ssePeers),
   ...storeCases(store, storePeers),
+  ...jsonCases(json),
 ]
 
 export const caseNames = (sizes: Sizes): string[] => casesOf(sizes).map(({ name }) => name)

@@ -83,7 +83,7 @@ export function createJsonReader(): JsonReader {
 }
 
 function readPiece(reading: Reading, text: string): void {
-  const piece = reading.rest + text
+  const piece = reading.rest ? reading.rest + text : text
   reading.rest = ''
   let i = 0
   while (i < piece.length && !reading.error) {
@@ -109,7 +109,7 @@ function readMark(reading: Reading, piece: string, i: number): number {
     else if (code === 91) enter(reading, [], FIRST_ITEM)
     else {
       begin(reading, WORD)
-      return i
+      return readWord(reading, piece, i)
     }
   } else if (next === AFTER_VALUE && code === 44) {
     if (isList) reading.index = inside.length
@@ -125,11 +125,13 @@ function begin(reading: Reading, next: number): void {
   reading.token = ''
 }
 
-/** What is in a text as it is: no quote, no backslash, no control character. */
-const PLAIN = /[ !#-[\]-\uffff]*/y
-
 function readText(reading: Reading, piece: string, i: number): number {
-  let to = endOf(PLAIN, piece, i)
+  let to = i
+  // What is in a text as it is: no quote, no backslash, no control character.
+  for (let code = 32; to < piece.length; to++) {
+    code = piece.charCodeAt(to)
+    if (code === 34 || code === 92 || code < 32) break
+  }
   const isLast = to === piece.length
   // Half a pair is no character that anybody could show.
   if (isLast && piece.charCodeAt(to - 1) >> 10 === 0x36) to--
@@ -163,21 +165,23 @@ function wait(reading: Reading, piece: string, i: number): number {
   return piece.length
 }
 
-const UNMARKED = /[^\s,\]}]*/y
-
 /** A number, true, false, null, or none of them. */
 function readWord(reading: Reading, piece: string, i: number): number {
-  const to = endOf(UNMARKED, piece, i)
+  let to = i
+  let number = 0
+  let digits = 0
+  for (let code = 0; to < piece.length; to++) {
+    code = piece.charCodeAt(to)
+    if (code === 44 || code === 93 || code === 125 || code < 33) break
+    if (code > 47 && code < 58) digits++
+    number = (number * 10 + code - 48) | 0
+  }
   reading.token += piece.slice(i, to)
-  if (to < piece.length) settle(reading, parse(reading, reading.token))
+  const { length } = reading.token
+  // Nobody else has to be asked for the commonest: few digits, of which the first is no zero.
+  const isPlain = length > 0 && length < 10 && digits === length && piece.charCodeAt(i) > 48
+  if (to < piece.length) settle(reading, isPlain ? number : parse(reading, reading.token))
   return to
-}
-
-/** Where ends what a pattern takes from here on. */
-function endOf(pattern: RegExp, piece: string, i: number): number {
-  pattern.lastIndex = i
-  pattern.test(piece)
-  return pattern.lastIndex
 }
 
 function parse(reading: Reading, text: string): unknown {

@@ -1,6 +1,7 @@
 import { ErrorData, isAbort, isRetryable, TidemarkError } from '../lib/errors.ts'
 import { expectOption } from '../lib/expect.ts'
 import { isRecord } from '../protocol/lenient.ts'
+import { retryAfterOf } from './retry-after.ts'
 
 type HeadersLike = Readonly<Record<string, string>>
 
@@ -50,21 +51,12 @@ function codeOf(status: number, given?: ErrorData['code']): ErrorData['code'] {
 /** Characters of an answer's own words that are kept. */
 const MOST_WORDS = 1_000
 
-/** Seconds or a date, in milliseconds from the answer's own clock. */
-function retryAfter(headers: Headers): number | undefined {
-  const value = headers.get('retry-after')
-  if (!value) return undefined
-  const seconds = Number(value)
-  if (Number.isFinite(seconds)) return Math.max(0, seconds * 1000)
-  const wait = Date.parse(value) - Date.parse(headers.get('date') ?? '')
-  return Number.isFinite(wait) ? Math.max(0, wait) : undefined
-}
-
 /** The error a failed answer stands for: its own words where it has any. */
 async function errorOf(response: Response): Promise<TidemarkError> {
   const { status, headers } = response
   const text = await response.text().catch(() => '')
-  const wait = retryAfter(headers)
+  // A date is told by the server's own clock.
+  const wait = retryAfterOf(headers, Date.parse(headers.get('date') ?? ''))
   const known = { status, ...(wait !== undefined && { retryAfter: wait }) }
   try {
     const body: unknown = JSON.parse(text)

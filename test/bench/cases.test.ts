@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { answerOf, chunksOf } from '../../bench/answer.ts'
+import { jsonCases } from '../../bench/json.ts'
 import { type Case, measure } from '../../bench/measure.ts'
 import { type SsePeer, sseCases } from '../../bench/sse.ts'
 import { storeCases } from '../../bench/store.ts'
@@ -24,7 +25,11 @@ const deaf: SsePeer = {
 
 const sizes = { deltas: 300, few: 20, many: 600, history: 250 }
 
-const cases: Case[] = [...sseCases({ events: 200, many: 600 }, [reader]), ...storeCases(sizes, [])]
+const cases: Case[] = [
+  ...sseCases({ events: 200, many: 600 }, [reader]),
+  ...storeCases(sizes, []),
+  ...jsonCases({ characters: 2_000 }),
+]
 
 describe('each case of the bench', () => {
   test.each(cases.map((given) => [given.name, given] as const))('%s works', async (_, given) => {
@@ -62,6 +67,12 @@ test('the budgets are claims of the bench', () => {
     'store: one event a chunk: 1.3',
     'store: a long answer: 1.2',
     'store: a long history: 1.1',
+    'json: a file: 1.5',
+    'json: records: 1.5',
+    'json: numbers: 1.5',
+    'json: decimals: 1.5',
+    'json: words: 1.5',
+    'json: nested: 1.5',
   ])
 })
 
