@@ -76,6 +76,11 @@ describe('a request to the Interactions API', () => {
     })
   })
 
+  test('has no instructions that say nothing, and none with half a character', () => {
+    expect(sent({ ...hi, system: ' \n' })).not.toHaveProperty('system_instruction')
+    expect(sent({ ...hi, system: 'Be\ud83d kind.' }).system_instruction).toBe('Be\ufffd kind.')
+  })
+
   test.each([
     ['auto', 'auto'],
     ['none', 'none'],

@@ -133,12 +133,11 @@ describe('what an answer costs', () => {
 test('an answer that never ends is cut off before it fills the memory', async () => {
   const small = interactionsAdapter({ limits: { answer: 2_000 } })
   const endless = [
-    () => start(0, { type: 'hologram', data: 'x'.repeat(100) }),
-    (i: number) => start(i, { type: 'thought' }),
-    (i: number) => delta(i, { type: 'light', beams: i }),
+    start(0, { type: 'thought', light: 'x'.repeat(2_000) }),
+    delta(0, { type: 'light', beams: 'x'.repeat(2_000) }),
+    Array.from({ length: 100 }, (_, i) => start(i, {})).join(''),
   ]
-  for (const piece of endless) {
-    const body = Array.from({ length: 100 }, (_, i) => piece(i)).join('')
+  for (const body of endless) {
     const { error } = await hearAll(small, responseOf([body]))
     expect(error).toMatchObject({ code: 'protocol', message: expect.stringContaining('2000 characters') })
   }

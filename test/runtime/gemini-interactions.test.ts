@@ -31,7 +31,8 @@ const completed: Json = {
   event_type: 'interaction.completed',
   interaction: { id: 'v1_1', status: 'completed' },
 }
-const half = stream(0, [created, begun, text('Hel')])
+/** Not every event has one. */
+const half = `${stream(0, [created, begun, text('Hel')])}data: {"event_type":"ping"}\n\n`
 const rest = `${stream(3, [text('lo'), completed])}event: done\ndata: [DONE]\n\n`
 
 afterEach(() => {
