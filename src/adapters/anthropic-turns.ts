@@ -109,7 +109,7 @@ function blockOf(block: AssistantBlock): Json[] {
   if (block.type === 'text') return [{ ...more, ...textPart(block.text) }]
   const input = parseJson(argumentsText(block))?.value
   const name = block.name.replace(/[^\w-]/g, '_')
-  return [{ type: 'tool_use', ...more, id: block.id, name, input: isRecord(input) ? input : { input } }]
+  return [{ type: 'tool_use', ...more, id: block.id, name, input }]
 }
 
 /**

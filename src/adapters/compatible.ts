@@ -16,7 +16,8 @@ const reasoningContent =
 /** OpenRouter wants back what it sent: thinking with its proof, and the encrypted pieces as they were. */
 const reasoningDetails: AnswerFields = ({ content, own }) => {
   const details = content.flatMap((block) => {
-    if (block.type === 'thinking')
+    // A proof that is JSON is of its other API, where it belongs to an item.
+    if (block.type === 'thinking' && !block.signature?.startsWith('{'))
       return [{ type: 'reasoning.text', text: block.text, signature: block.signature }]
     const raw = record(block.type === 'other' ? block.raw : undefined)
     return string(raw.type).startsWith('reasoning.') ? [raw] : []

@@ -4,7 +4,7 @@ import { isRecord } from '../protocol/lenient.ts'
 import type { CallIdRule } from './call-ids.ts'
 import type { CallOptions, Effort, EncodedRequest, ModelContext } from './contract.ts'
 import { joinJson } from './join-json.ts'
-import { type JsonRecord, parseJson } from './json.ts'
+import { type JsonRecord, parseJson, record } from './json.ts'
 import { argumentsText, notShown, type ReplayResult, replay, textOfBlocks } from './replay.ts'
 import { toolsOf } from './tools.ts'
 
@@ -159,11 +159,8 @@ function partsOf(block: AssistantBlock, noProof: string | undefined): Json[] {
   return [{ functionCall: { id, name, args: argsOf(block) }, thoughtSignature }]
 }
 
-/** A call's arguments, which have to be an object. */
-export function argsOf(call: ToolCallBlock): JsonRecord {
-  const args = parseJson(argumentsText(call))?.value
-  return isRecord(args) ? args : { arguments: args }
-}
+/** A call's arguments as the object that they are sent as. */
+export const argsOf = (call: ToolCallBlock): JsonRecord => record(parseJson(argumentsText(call))?.value)
 
 const mediaIn = ({ content }: ReplayResult): Json[] =>
   content.flatMap((block) => (block.type === 'image' ? mediaOf(block) : []))

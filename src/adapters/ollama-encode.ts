@@ -1,6 +1,5 @@
 import { wellFormed } from '../lib/text.ts'
 import type { ImageBlock, UserBlock } from '../message/schema.ts'
-import { isRecord } from '../protocol/lenient.ts'
 import type { CallIdRule } from './call-ids.ts'
 import type { CallOptions, Effort, EncodedRequest, ModelContext } from './contract.ts'
 import { joinJson } from './join-json.ts'
@@ -89,13 +88,10 @@ const isImage = (block: UserBlock): block is ImageBlock & { data: string } =>
 function answerOf(entry: ReplayAnswer): Json[] {
   const { role, content, own, results } = entry
   const text = textOfBlocks(content, '')
-  const calls = results.map(({ call }) => {
-    const args = parseJson(argumentsText(call))?.value
-    return {
-      id: call.id,
-      function: { name: call.name, arguments: isRecord(args) ? args : { arguments: args } },
-    }
-  })
+  const calls = results.map(({ call }) => ({
+    id: call.id,
+    function: { name: call.name, arguments: parseJson(argumentsText(call))?.value },
+  }))
   const answer = {
     role,
     content: text,

@@ -96,9 +96,11 @@ function readContent(draft: Draft, content: unknown): void {
   else for (const part of list(content)) readPart(draft, record(part))
 }
 
-/** A part of a content list: text, Mistral's thinking, or one we do not know (OpenRouter's images), which is kept. */
+/** A part of a content list: text, Mistral's thinking, a picture as OpenRouter has it, or one we do not know, which is kept. */
 function readPart(draft: Draft, part: JsonRecord): void {
-  if (part.type === 'text') addText(draft, string(part.text))
+  const picture = /^data:(.+?);base64,(.+)/.exec(string(record(part.image_url).url))
+  if (picture) addBlock(draft, { type: 'image', mimeType: string(picture[1]), data: string(picture[2]) })
+  else if (part.type === 'text') addText(draft, string(part.text))
   else if (part.type === 'thinking')
     for (const thought of list(part.thinking)) addThinking(draft, string(record(thought).text))
   else addBlock(draft, { type: 'other', provider: draft.provider, raw: part })

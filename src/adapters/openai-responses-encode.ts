@@ -226,16 +226,17 @@ function callItem(block: AssistantBlock, proof: JsonRecord): Json | undefined {
 
 const CUSTOM = 'custom_tool_call'
 
-/** An item that was kept as it came. A call that nobody answered is refused: "No tool output found for …". */
+/** An item as it came. Refused are open calls ("No tool output found for …") and kinds of another API (`reasoning.text`). */
 function rawItem(block: AssistantBlock, content: readonly AssistantBlock[]): Json | undefined {
   if (block.type !== 'other') return undefined
   const raw = record(block.raw)
+  const kind = string(raw.type)
   const isAnswer = (other: AssistantBlock): boolean => {
     const { type, call_id: id } = record(other.type === 'other' ? other.raw : undefined)
-    return id === raw.call_id && string(type).endsWith('_output')
+    return id === raw.call_id && /_output$/.test(string(type))
   }
-  const isOpen = /_call$/.test(string(raw.type)) && raw.call_id && !content.some(isAnswer)
-  return raw.type && !isOpen ? { ...raw } : undefined
+  const isOpen = /_call$/.test(kind) && raw.call_id && !content.some(isAnswer)
+  return isOpen || /\W|^$/.test(kind) ? undefined : { ...raw }
 }
 
 function outputOf({ call, content }: ReplayResult, withImages: boolean): Json {

@@ -11,6 +11,7 @@ import type {
   ToolMessage,
   UserBlock,
 } from '../message/schema.ts'
+import { isRecord } from '../protocol/lenient.ts'
 import { type CallIdRule, callIds } from './call-ids.ts'
 
 /** A call with what came of it: every call has a result, real or made up. */
@@ -155,8 +156,14 @@ export const textOfBlocks = (
   type: 'text' | 'thinking' = 'text',
 ): string => blocks.flatMap((block) => (block.type === type ? [block.text] : [])).join(seam)
 
-/** A call's arguments as JSON text. What was not valid is quoted in valid JSON: the model sees it, no server trips over it. */
-export function argumentsText(call: ToolCallBlock): string {
-  const value = call.arguments === undefined ? { invalid: call.rawArguments ?? '' } : call.arguments
-  return JSON.stringify(value, (_, inner: unknown) => (typeof inner === 'string' ? wellFormed(inner) : inner))
-}
+/**
+ * A call's arguments as the JSON text of an object. What was not valid, or is something else, is in one: the model sees it, no
+ * server trips over it.
+ */
+export const argumentsText = ({
+  rawArguments: invalid = '',
+  arguments: value = { invalid },
+}: ToolCallBlock): string =>
+  JSON.stringify(isRecord(value) ? value : { arguments: value }, (_, inner: unknown) =>
+    typeof inner === 'string' ? wellFormed(inner) : inner,
+  )

@@ -1,6 +1,6 @@
 import { errorFrom, TidemarkError } from '../lib/errors.ts'
 import { isSettled, type Message } from '../message/schema.ts'
-import { messageOf, messagesOf, type SessionState } from '../protocol/state.ts'
+import { idIn, messagesOf, type SessionState } from '../protocol/state.ts'
 import { cancelledRun, runOf } from './outbox.ts'
 import type { OutboxRow } from './ports.ts'
 
@@ -18,13 +18,6 @@ type Outcome =
   | { type: 'answer'; message: Message }
   | { type: 'refused'; row: OutboxRow }
   | { type: 'stopped' }
-
-/** The message that was asked, under the id that the other side may have given it. */
-function askedIn(state: SessionState, messageId: string): string {
-  if (messageOf(state, messageId)) return messageId
-  for (const { id, clientId } of messagesOf(state)) if (clientId === messageId) return id
-  return messageId
-}
 
 /** Answers to a question that nobody said the run of. */
 export function answersTo(state: SessionState, messageId: string): Set<string> {
@@ -50,7 +43,7 @@ export function outcomeOf(
     waits ||= runOf(row) === runId || cancelledRun(row) === runId
   }
   if (state.runs.has(runId)) return undefined
-  const asked = askedIn(state, messageId)
+  const asked = idIn(state, messageId)
   let newest: Message | undefined
   for (const message of messagesOf(state)) {
     if (message.role !== 'assistant') continue

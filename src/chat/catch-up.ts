@@ -1,7 +1,7 @@
 import type { Env } from '../lib/env.ts'
 import { type EventId, type MessagePage, parseEventId } from '../protocol/events.ts'
 import { mergePage, reduceAll } from '../protocol/reduce.ts'
-import type { SessionState, Trace } from '../protocol/state.ts'
+import { emptyState, messagesOf, putMessages, type SessionState, type Trace } from '../protocol/state.ts'
 import { type Core, setFields, update } from './core.ts'
 import { newSession } from './intents.ts'
 import type { EventBatch, PageQuery, Runtime } from './runtime-port.ts'
@@ -33,6 +33,13 @@ function withPage(state: SessionState, page: MessagePage, now: number, trace: Tr
   return mergePage(session === state.session ? state : { ...state, session }, page, trace)
 }
 
+/** What stays when the other side has another history: what was not said to it yet. */
+const unsaid = (state: SessionState): SessionState =>
+  putMessages(
+    { ...emptyState(state.sessionId), deleted: state.deleted },
+    messagesOf(state).filter(({ seq }) => seq === undefined),
+  )
+
 /** The state with these cursors, and nothing missing any more. */
 function caughtUp(state: SessionState, rev: number, cursor: EventId | null): SessionState {
   const same = state.rev === rev && state.cursor?.n === cursor?.n && state.cursor?.tag === cursor?.tag
@@ -40,39 +47,57 @@ function caughtUp(state: SessionState, rev: number, cursor: EventId | null): Ses
   return { ...state, rev, cursor: same ? state.cursor : cursor, missing: null, runs: new Set() }
 }
 
+/** Why the numbers of this client mean nothing to the other side. */
+const isForeign = ({ missing }: SessionState): boolean =>
+  missing?.reason === 'diverged' || missing?.reason === 'restarted'
+
+export interface CatchUpOptions {
+  runtime: Runtime
+  env: Env
+  byMessage: boolean
+  /** Reads everything, and replaces what was acknowledged by it, at once. @default where the other side has another history */
+  anew?: boolean
+}
+
 /**
  * Fetches what is missing, page by page: by the change cursor, or by the message cursor from a server without revisions.
  * The change cursor moves with each page; the event cursor takes the first page's, together with the last page's rows.
+ * Where a cursor cannot be proven everything is read anew, and swapped in as a whole.
  * @returns how many rows could not be read
  */
-export async function catchUp(
-  core: Core,
-  { runtime, env, byMessage }: { runtime: Runtime; env: Env; byMessage: boolean },
-  signal: AbortSignal,
-): Promise<number> {
-  let first: MessagePage | undefined
+export async function catchUp(core: Core, options: CatchUpOptions, signal: AbortSignal): Promise<number> {
+  const { runtime, env, byMessage, anew = isForeign(core.state) } = options
+  const pages: MessagePage[] = []
   let malformed = 0
-  let after = core.fields.tidemark
-  const fromStart = core.state.rev === 0
+  let since = anew ? 0 : core.state.rev
+  let after = anew ? null : core.fields.tidemark
   // What a page ended with: one that ends as another did would be asked for again and again.
   const passed = new Set<string | null>([after])
   for (let more = true; more; ) {
-    const query: Omit<PageQuery, 'limit'> = byMessage ? { after } : { changedSince: core.state.rev }
+    const query: Omit<PageQuery, 'limit'> = byMessage ? { after } : { changedSince: since }
     const answer = await runtime.page(core.id, { ...query, limit: PAGE }, signal)
     const { page } = answer
-    first ??= page
+    if (page.limited && !anew && (byMessage ? after !== null : since > 0))
+      return catchUp(core, { ...options, anew: true }, signal)
     malformed += answer.malformed
     after = page.messages.at(-1)?.id ?? after
     const last = lastRev(page)
-    more = page.hasMore === true && (byMessage ? !passed.has(after) : last > core.state.rev)
+    more = page.hasMore === true && !page.limited && (byMessage ? !passed.has(after) : last > since)
     passed.add(after)
-    const snapshot = first
-    if (!more && !snapshot.limited && fromStart) setFields(core, { complete: true })
+    since = Math.max(since, last)
+    pages.push(page)
+    const [first = page] = pages
+    if (anew && more) continue
+    if (!more)
+      setFields(core, { complete: !first.limited && (core.fields.complete || anew || !first.limited) })
     update(core, (state, trace) => {
-      const merged = withPage(state, page, env.now(), trace)
+      const now = env.now()
+      const known = anew ? { ...unsaid(state), missing: state.missing } : state
+      let merged = known
+      for (const one of anew ? pages : [page]) merged = withPage(merged, one, now, trace)
       if (more) return byMessage ? merged : { ...merged, rev: last }
       const rev = Math.max(merged.rev, last, page.hasMore ? 0 : (page.rev ?? 0))
-      return caughtUp(merged, rev, cursorAfter(state, snapshot))
+      return caughtUp(merged, rev, cursorAfter(known, first))
     })
   }
   return malformed

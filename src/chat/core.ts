@@ -1,5 +1,5 @@
 import type { Env } from '../lib/env.ts'
-import { type ErrorData, errorFrom } from '../lib/errors.ts'
+import { TidemarkError } from '../lib/errors.ts'
 import { isSettled, type Message } from '../message/schema.ts'
 import {
   emptyState,
@@ -11,7 +11,8 @@ import {
 } from '../protocol/state.ts'
 import { type Answers, createAnswers } from './answers.ts'
 import { journalOf } from './journal.ts'
-import { behindAnswers, DELETED, withoutQueue, withoutSession } from './local.ts'
+import { behindAnswers } from './local.ts'
+import { asksAnew } from './outbox.ts'
 import type { JournalEntry, OutboxRow } from './ports.ts'
 import { tellAll } from './tell.ts'
 import type { Connection, MessageStore, SessionSnapshot } from './types.ts'
@@ -22,14 +23,14 @@ type Listener = () => void
 /** What is known of a session besides the fold of its events. */
 export interface CoreFields {
   connection: Connection
-  /** What is wrong with the line that trying again will not mend. */
-  error: ErrorData | undefined
   loading: boolean
   tidemark: string | null
   /** Whether everything older is loaded or stored. */
   complete: boolean
   /** Whether something older is stored that is not loaded. */
   unread: boolean
+  /** Whether another answer waits to be asked for: no message shows it. */
+  asked: boolean
 }
 
 /** One open session: its state, what waits to be sent, and who watches. Changed only by the functions below. */
@@ -81,14 +82,7 @@ export interface CoreDeps {
 export const newCore = (id: string, deps: CoreDeps): Core => ({
   id,
   state: emptyState(id),
-  fields: {
-    connection: 'idle',
-    error: undefined,
-    loading: true,
-    tidemark: null,
-    complete: false,
-    unread: false,
-  },
+  fields: { connection: 'idle', loading: true, tidemark: null, complete: false, unread: false, asked: false },
   outbox: new Map(),
   stopped: new Set(),
   frozen: new Map(),
@@ -147,29 +141,22 @@ export function update(
 ): void {
   const trace = newTrace()
   const before = core.state
-  const given = change(before, trace)
-  const ends = given.deleted && !before.deleted
-  const next = ends
-    ? withoutSession(given, core.outbox.values(), trace)
-    : behindAnswers(before, given, core.outbox.values(), trace)
+  const next = behindAnswers(change(before, trace), core.outbox.values(), trace)
   if (next === before) return
   core.state = next
   const changed = [...trace.changed, ...trace.removed]
   const wereFrozen = core.frozen
   if (core.frozen.size + core.stopped.size > 0) freezeStopped(core, before, changed)
   const { stale, messages } = core.watchers
-  for (const id of changed) stale.add(id)
+  for (const id of changed) stale.add(id).add(messageOf(next, id)?.clientId ?? id)
   for (const { messageId } of trace.pieces) stale.add(messageId)
   core.deps.onChange(core, trace, origin)
   // Also where the answer settles at once: what a stopped run said last is seen, but not appended.
   for (const piece of [...trace.pieces, ...grownBy(core, before, trace)])
     if (!wereFrozen.has(piece.messageId) && !core.frozen.has(piece.messageId))
       messages.get(piece.messageId)?.append(piece)
-  if (ends) {
-    core.answers.end(errorFrom(DELETED))
-    const { refused, gone } = withoutQueue(next, core.outbox.values())
-    setOutbox(core, refused, gone)
-  }
+  if (next.deleted && !before.deleted)
+    core.answers.end(new TidemarkError('not-found', 'the session was deleted'))
   // Deltas alone end nothing.
   else if (changed.length > 0 || trace.pieces.length === 0) core.answers.settle(next, core.outbox.values())
   touch(core)
@@ -187,6 +174,7 @@ export function setOutbox(
   for (const id of gone) core.outbox.delete(id)
   core.deps.onOutbox(core, [...rows.map(({ id }) => id), ...gone], origin)
   core.answers.settle(core.state, core.outbox.values())
+  setFields(core, { asked: [...core.outbox.values()].some(asksAnew) })
   core.deps.onFields(core)
   touch(core)
 }
@@ -225,11 +213,14 @@ export function snapshotOf(core: Core): SessionSnapshot {
     id: core.id,
     session: state.session,
     messages: view.messages,
-    status: fields.loading ? 'loading' : state.live.size > 0 || state.runs.size > 0 ? 'running' : 'ready',
+    status: fields.loading
+      ? 'loading'
+      : state.live.size > 0 || state.runs.size > 0 || fields.asked
+        ? 'running'
+        : 'ready',
     connection: fields.connection,
     hasOlder: view.hasOlder && (fields.unread || !fields.complete),
     tidemark: fields.tidemark,
-    error: state.deleted ? DELETED : fields.error,
   }
   const snapshot = last && sameFields(last.snapshot, made) ? last.snapshot : made
   watchers.last = { state, fields, view, snapshot, frozen }

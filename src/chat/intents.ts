@@ -1,9 +1,15 @@
-import * as z from 'zod/mini'
 import { TidemarkError } from '../lib/errors.ts'
-import { type Message, SCHEMA_VERSION, type Session, UserBlock, type UserMessage } from '../message/schema.ts'
+import {
+  type Message,
+  Metadata,
+  SCHEMA_VERSION,
+  type Session,
+  UserBlock,
+  type UserMessage,
+} from '../message/schema.ts'
 import { leafOf } from '../message/tree.ts'
 import type { Command } from '../protocol/commands.ts'
-import { messageOf, messagesOf, type SessionState } from '../protocol/state.ts'
+import { idIn, messageOf, messagesOf, type SessionState } from '../protocol/state.ts'
 import type { OutboxRequest } from './ports.ts'
 import type { SendOptions, UserInput } from './types.ts'
 
@@ -36,8 +42,6 @@ export function blocksOf(input: UserInput): UserBlock[] {
   if (!says) throw invalid('input: expected text or at least one block, got nothing')
   return blocks
 }
-
-const Metadata = z.record(z.string(), z.unknown())
 
 /** A copy that can be stored and sent. Throws `invalid-request` where it cannot be. */
 function asJson(metadata: Record<string, unknown>): Record<string, unknown> {
@@ -102,7 +106,7 @@ export function sendIntent(
 }
 
 function known(state: SessionState, id: string): Message {
-  const message = messageOf(state, id)
+  const message = messageOf(state, idIn(state, id))
   if (!message) throw new TidemarkError('not-found', `messageId: no message ${id} is loaded in this session`)
   return message
 }
@@ -137,12 +141,13 @@ export function editIntent(
   const newId = createId()
   const runId = createId()
   const message = userMessage(state, { id: newId, parentId: old.parentId, content }, now)
-  const body: Command = { id: createId(), type: 'edit', messageId, newId, runId, content }
+  const body: Command = { id: createId(), type: 'edit', messageId: old.id, newId, runId, content }
   return { ...commandIntent(body, { message, headId: newId }), message, runId }
 }
 
 /** The branch through `messageId`, shown to its end. */
 export function selectIntent(state: SessionState, messageId: string, { createId }: Given): Intent {
-  const headId = (leafOf(messagesOf(state), messageId) ?? known(state, messageId)).id
+  const { id } = known(state, messageId)
+  const headId = leafOf(messagesOf(state), id)?.id ?? id
   return commandIntent({ id: createId(), type: 'selectBranch', messageId: headId }, { headId })
 }

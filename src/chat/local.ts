@@ -2,15 +2,7 @@ import type { ErrorData } from '../lib/errors.ts'
 import type { Message, Status } from '../message/schema.ts'
 import { next, type StatusEvent } from '../message/status.ts'
 import { leafOf } from '../message/tree.ts'
-import {
-  emptyState,
-  messageOf,
-  messagesOf,
-  putMessages,
-  type SessionState,
-  type Trace,
-} from '../protocol/state.ts'
-import { askedId } from './outbox.ts'
+import { messageOf, messagesOf, putMessages, type SessionState, type Trace } from '../protocol/state.ts'
 import type { OutboxRow } from './ports.ts'
 
 /** A status change that this client makes itself, bound by the table like any other. */
@@ -54,45 +46,27 @@ export function retryLocally(state: SessionState, id: string, now: number, trace
   return putMessages(state, [{ ...message, status: change.status, updatedAt: now }], trace)
 }
 
-/** The new messages of runs by the message they follow; of several the newest. */
-function newByParent(before: SessionState, state: SessionState, changed: Iterable<string>) {
-  const byParent = new Map<string, Message>()
-  for (const id of changed) {
-    const message = messageOf(state, id)
-    if (!message?.parentId || (message.role !== 'assistant' && message.role !== 'tool')) continue
-    const other = byParent.get(message.parentId)
-    if (!messageOf(before, id) && (message.seq ?? 0) >= (other?.seq ?? 0))
-      byParent.set(message.parentId, message)
-  }
-  return byParent
-}
-
 /**
- * What waits to be sent is said after all that was answered meanwhile: it moves behind every new message of a run that
- * follows the one it stood behind. Its request goes on naming the message that was the last when it was written: whoever
- * accepts it knows what follows that one.
+ * What waits to be sent is said after all that was said and answered meanwhile: it moves behind every message that follows
+ * the one it stood behind, the newest of several. Its request goes on naming the message that was the last when it was
+ * written: whoever accepts it knows what follows that one.
  */
-export function behindAnswers(
-  before: SessionState,
-  state: SessionState,
-  outbox: Iterable<OutboxRow>,
-  trace: Trace,
-): SessionState {
+export function behindAnswers(state: SessionState, outbox: Iterable<OutboxRow>, trace: Trace): SessionState {
   if (trace.changed.size === 0) return state
   const waiting = [...outbox].filter(({ request }) => request.type === 'send')
   if (waiting.length === 0) return state
-  const byParent = newByParent(before, state, trace.changed)
+  const byParent = new Map<string | null, Message>()
+  for (const message of messagesOf(state)) {
+    const { parentId, seq } = message
+    if (seq !== undefined && seq >= (byParent.get(parentId)?.seq ?? 0)) byParent.set(parentId, message)
+  }
   const moved: Message[] = []
   for (const { id } of waiting) {
     const message = messageOf(state, id)
     if (!message || message.seq !== undefined) continue
     let { parentId } = message
     const passed = new Set<string>()
-    for (
-      let next = byParent.get(parentId ?? '');
-      next && !passed.has(next.id);
-      next = byParent.get(next.id)
-    ) {
+    for (let next = byParent.get(parentId); next && !passed.has(next.id); next = byParent.get(next.id)) {
       passed.add(next.id)
       parentId = next.id
     }
@@ -107,33 +81,4 @@ export function withHeadBack(state: SessionState, { request }: OutboxRow): Sessi
   const { messageId } = request.body
   const leaf = state.headId === messageId ? leafOf(messagesOf(state), messageId) : undefined
   return leaf ? { ...state, headId: leaf.id } : state
-}
-
-export const DELETED: ErrorData = { code: 'not-found', message: 'the session was deleted' }
-
-/** What is left of a session that was deleted: what nobody had accepted yet, failed. The rest is gone. */
-export function withoutSession(state: SessionState, outbox: Iterable<OutboxRow>, trace: Trace): SessionState {
-  const waiting = new Set([...outbox].map(askedId))
-  const kept: Message[] = []
-  for (const message of messagesOf(state)) {
-    if (message.seq === undefined && waiting.has(message.id)) kept.push(message)
-    else trace.removed.add(message.id)
-  }
-  const left = putMessages({ ...emptyState(state.sessionId), deleted: true }, kept, trace)
-  return kept.reduce((failed, { id, updatedAt }) => refuse(failed, id, DELETED, updatedAt, trace), left)
-}
-
-/** What becomes of the rows of a deleted session: those that show in a message are refused, others given up. */
-export function withoutQueue(
-  state: SessionState,
-  outbox: Iterable<OutboxRow>,
-): { refused: OutboxRow[]; gone: string[] } {
-  const refused: OutboxRow[] = []
-  const gone: string[] = []
-  for (const row of outbox) {
-    if (row.request.type === 'deleteSession') continue
-    if (!messageOf(state, askedId(row))) gone.push(row.id)
-    else if (row.state === 'waiting') refused.push({ ...row, state: 'refused', error: DELETED })
-  }
-  return { refused, gone }
 }

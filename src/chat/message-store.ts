@@ -1,4 +1,4 @@
-import { messageOf } from '../protocol/state.ts'
+import { idIn, messageOf } from '../protocol/state.ts'
 import type { Appended, Core } from './core.ts'
 import { tell, tellAll } from './tell.ts'
 import type { MessageStore } from './types.ts'
@@ -13,7 +13,7 @@ export function messageStore(core: Core, id: string): MessageStore {
   const listeners = new Set<Listener>()
   const appended = new Set<(piece: Appended) => void>()
   const store: MessageStore = {
-    get: () => core.frozen.get(id) ?? messageOf(core.state, id),
+    get: () => core.frozen.get(id) ?? messageOf(core.state, idIn(core.state, id)),
     subscribe(listener) {
       const own = () => listener()
       listeners.add(own)

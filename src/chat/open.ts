@@ -1,7 +1,7 @@
 import { backoffDelay } from '../lib/backoff.ts'
 import { type ErrorData, TidemarkError } from '../lib/errors.ts'
 import { mergePage } from '../protocol/reduce.ts'
-import { type ActionDeps, ready } from './actions.ts'
+import type { ActionDeps } from './actions.ts'
 import { type Core, newCore, setFields, setOutbox, snapshotOf, update } from './core.ts'
 import { createDrain } from './drain.ts'
 import {
@@ -14,7 +14,6 @@ import {
   storageFailed,
   storageWorks,
 } from './lobby.ts'
-import { doubt, noteUnreadable, refuseStranded, writeAnew } from './lost.ts'
 import { endOrphans } from './orphans.ts'
 import { appendEvents, moveTidemark, nextPosition, type Room, WINDOW } from './room.ts'
 import { createSession } from './session.ts'
@@ -25,18 +24,10 @@ import { takeOlder, takeWindow } from './window.ts'
 export const closedError = (): TidemarkError => new TidemarkError('aborted', 'the chat was closed')
 
 /** Takes what is stored of a session, as it is between two writes. */
-export async function read(lobby: Lobby, room: Room): Promise<void> {
+async function read(lobby: Lobby, room: Room): Promise<void> {
   const { core } = room
   const window = await lobby.storage.window(core.id, { limit: WINDOW })
-  const { session, unreadable } = window
-  noteUnreadable(lobby, window)
-  const isUnread = unreadable?.includes(JSON.stringify(['sessions', core.id]))
-  if (typeof room.epoch === 'number' && !session && !isUnread) return writeAnew(lobby, room)
-  const first = !room.loaded
-  const owns = lobby.runtime.truth === 'client'
-  takeWindow(room, window, lobby.persist.unsaved(core), owns)
-  room.epoch = isUnread ? null : session?.epoch
-  if (first && !owns) doubt(room, window)
+  takeWindow(room, window, lobby.persist.unsaved(core), lobby.runtime.truth === 'client')
 }
 
 /** Reads what is stored again, after another tab may have written it. */
@@ -128,7 +119,7 @@ async function lead(lobby: Lobby, room: Room): Promise<void> {
   await room.ready
   try {
     // Another tab may have written meanwhile.
-    if (room.epoch !== undefined) await readAgain(lobby, room)
+    if (room.stored) await readAgain(lobby, room)
   } catch (thrown) {
     if (!lobby.closed) storageFailed(lobby, thrown)
   }
@@ -138,7 +129,6 @@ async function lead(lobby: Lobby, room: Room): Promise<void> {
   const context = { env, platform, account, runtime, onProblem }
   await endRuns(lobby, room, core.state.live.keys())
   if (lobby.closed) return
-  if (room.loaded) refuseStranded(lobby, room)
   if (runtime.truth === 'server')
     room.sync = createSync(core, { ...context, mayFollow: () => mayFollow(lobby, room) })
   room.drain = createDrain(core, {
@@ -164,6 +154,7 @@ const actionsOf = (lobby: Lobby, room: () => Room): ActionDeps => ({
   async save() {
     const { core } = room()
     const onDisk = await lobby.persist.commit(core, { durability: 'strict' })
+    room().stored ||= onDisk
     void askOnce(lobby)
     room().drain?.kick(true)
     return onDisk
@@ -203,11 +194,11 @@ export function openRoom(lobby: Lobby, id: string): Room {
   const session = createSession(core, {
     ...actions,
     async loadOlder() {
-      await ready(core, actions)
+      await actions.ready()
       await readOlder(lobby, room)
     },
     async resync() {
-      await ready(core, actions)
+      await actions.ready()
       await room.sync?.resync()
     },
   })
@@ -221,6 +212,7 @@ export function openRoom(lobby: Lobby, id: string): Room {
     floor: Number.POSITIVE_INFINITY,
     top: 0,
     loaded: false,
+    stored: false,
     leading: false,
     leave: () => {},
   }

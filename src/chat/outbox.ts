@@ -11,13 +11,11 @@ export type OutboxDecision =
   | { type: 'blocked'; row: OutboxRow }
   | { type: 'idle' }
 
-/** `cancel` passes, so that a stop does not wait behind what it stops; neither does the end of the whole session. */
+/** `cancel` passes, so that a stop does not wait behind what it stops. */
 export type Lane = 'queue' | 'cancel'
 
 const laneOf = ({ request }: OutboxRow): Lane =>
-  request.type === 'deleteSession' || (request.type === 'command' && request.body.type === 'cancel')
-    ? 'cancel'
-    : 'queue'
+  request.type === 'command' && request.body.type === 'cancel' ? 'cancel' : 'queue'
 
 /** The first of these rows, in their order in the session. */
 function firstOf(rows: Iterable<OutboxRow>): OutboxRow | undefined {
@@ -56,9 +54,7 @@ export function nextRow(rows: Iterable<OutboxRow>, account: string, now: number,
 /** The row after a failed attempt: refused where trying again would not help, else due after a back-off. */
 export function afterFailure(row: OutboxRow, error: ErrorData, now: number, random: number): OutboxRow {
   const attempts = row.attempts + 1
-  // Without a status nobody was asked: who is signed in may change.
-  const isHeld = error.code === 'auth' && error.status === undefined
-  if (!isRetryable(error) && !isHeld) return { ...row, attempts, claim: null, state: 'refused', error }
+  if (!isRetryable(error)) return { ...row, attempts, claim: null, state: 'refused', error }
   const nextAttemptAt = now + backoffDelay(row.attempts, random, error.retryAfter)
   return { ...row, attempts, claim: null, nextAttemptAt, error }
 }
@@ -90,6 +86,10 @@ export function runOf({ request }: OutboxRow): string | undefined {
   if (request.type !== 'command' || request.body.type === 'cancel') return undefined
   return 'runId' in request.body ? request.body.runId : undefined
 }
+
+/** Whether a row asks for another answer to what was answered: no message of its own shows that. */
+export const asksAnew = ({ request }: OutboxRow): boolean =>
+  request.type === 'command' && request.body.type === 'regenerate'
 
 /** The run that a row wants ended. */
 export const cancelledRun = ({ request }: OutboxRow): string | undefined =>

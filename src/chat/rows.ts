@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { ErrorData } from '../lib/errors.ts'
+import { must } from '../lib/must.ts'
 import { AssistantBlock, Id, Message, Session } from '../message/schema.ts'
 import { Command, CreateSession, PatchSession, SendMessage } from '../protocol/commands.ts'
 import type { JournalEntry, OutboxRow, StoredMessage, StoredRecord, StoredSession } from './ports.ts'
@@ -13,7 +14,7 @@ export interface Rows {
   records: StoredRecord
 }
 
-const count = z.int().check(z.nonnegative())
+const count = z.number().check(must((it) => Number.isSafeInteger(it) && it >= 0, 'expected a count'))
 
 const request = z.discriminatedUnion('type', [
   z.object({ type: z.literal('createSession'), body: CreateSession }),
@@ -37,7 +38,6 @@ export const ROWS: { readonly [Table in keyof Rows]: z.ZodMiniType<Rows[Table]> 
     nextLocal: z.number(),
     complete: z.boolean(),
     epoch: z.number(),
-    deleted: z.optional(z.boolean()),
   }),
   messages: z.object({ message: Message, position: z.number() }),
   journal: z.pipe(

@@ -1,5 +1,5 @@
 import { siblingsOf } from '../message/tree.ts'
-import { messagesOf } from '../protocol/state.ts'
+import { idIn, messagesOf } from '../protocol/state.ts'
 import {
   type ActionDeps,
   deleteSession,
@@ -32,7 +32,8 @@ export const createSession = (core: Core, deps: SessionDeps): ChatSession => ({
   retry: (messageId) => retry(core, deps, messageId),
   regenerate: (messageId) => regenerate(core, deps, messageId),
   edit: (messageId, input) => edit(core, deps, messageId, input),
-  branches: (messageId) => siblingsOf(messagesOf(core.state), messageId).map(({ id }) => id),
+  branches: (messageId) =>
+    siblingsOf(messagesOf(core.state), idIn(core.state, messageId)).map(({ id }) => id),
   selectBranch: (messageId) => selectBranch(core, deps, messageId),
   discard: (messageId) => discard(core, deps, messageId),
   loadOlder: deps.loadOlder,

@@ -1,11 +1,15 @@
 import * as z from 'zod/mini'
 import { ErrorData } from '../lib/errors.ts'
+import { must } from '../lib/must.ts'
 
 /** The version of the message schema that this code writes. */
 export const SCHEMA_VERSION = 1
 
+/** What an id has to be, in words. */
+export const ID_EXPECTED = 'expected 1 to 64 letters, digits, hyphens or underscores'
+
 /** Ids of sessions, messages, runs and commands. Unique per account. */
-export const Id = z.string().check(z.regex(/^[A-Za-z0-9_-]{1,64}$/))
+export const Id = z.string().check(must((id) => /^[A-Za-z0-9_-]{1,64}$/.test(id), ID_EXPECTED))
 export type Id = z.infer<typeof Id>
 
 export const Status = z.enum(['pending', 'streaming', 'completed', 'failed', 'interrupted'])
@@ -52,13 +56,16 @@ export const ThinkingBlock = z.object({
 })
 export type ThinkingBlock = z.infer<typeof ThinkingBlock>
 
+/** As the provider gave it. */
+const CallId = z.string().check(must((id) => id !== '', 'expected an id'))
+
 /**
  * A call the model wants made. `arguments` is set only from complete, valid JSON; without it the call is not executable
  * and `rawArguments` holds what the model wrote.
  */
 export const ToolCallBlock = z.object({
   type: z.literal('toolCall'),
-  id: z.string().check(z.minLength(1)),
+  id: CallId,
   name: z.string(),
   arguments: z.optional(z.unknown()),
   rawArguments: z.optional(z.string()),
@@ -114,7 +121,8 @@ export type ToolBlock = z.infer<typeof ToolBlock>
 
 export type Block = UserBlock | AssistantBlock | ToolBlock
 
-const Metadata = z.record(z.string(), z.unknown())
+/** Whatever an app keeps beside a message or a session: plain JSON. */
+export const Metadata = z.looseObject({})
 
 const common = {
   id: Id,
@@ -167,7 +175,7 @@ export type AssistantMessage = z.infer<typeof AssistantMessage>
 export const ToolMessage = z.object({
   role: z.literal('tool'),
   ...common,
-  toolCallId: z.string().check(z.minLength(1)),
+  toolCallId: CallId,
   toolName: z.string(),
   content: z.array(ToolBlock),
   /** What the model does not see: the uncut result, for the interface. */

@@ -77,6 +77,7 @@ const IDS: ReadonlySet<unknown> = new Set([
   'clientId',
   'runId',
   'attachmentId',
+  'toolCallId',
 ])
 
 type Issue = NonNullable<ReturnType<typeof Message.safeParse>['error']>['issues'][number]
@@ -88,11 +89,7 @@ function ofIssue({ code, path, message }: Issue): ValidationError {
   if (code === 'invalid_union' && last === 'role') return error('unknown-role', 'there is no such role')
   if (code === 'invalid_union' && last === 'type')
     return error('unknown-block', 'this role admits no such block')
-  if (code === 'invalid_format' && IDS.has(last))
-    return error('invalid-id', 'an id has 1 to 64 letters, digits, "_" or "-"')
-  if (code === 'too_small' && (last === 'toolCallId' || last === 'id'))
-    return error('invalid-id', 'an id is not empty')
-  return error('shape', message)
+  return error(code === 'custom' && IDS.has(last) ? 'invalid-id' : 'shape', message)
 }
 
 /** What the schema cannot say: fields of other roles are unknown to it, and so let through. */

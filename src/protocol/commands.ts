@@ -1,18 +1,22 @@
 import * as z from 'zod/mini'
-import { Id, UserBlock } from '../message/schema.ts'
+import { must } from '../lib/must.ts'
+import { Id, Metadata, UserBlock } from '../message/schema.ts'
+
+const Title = z.string().check(must((title) => [...title].length <= 500, 'expected at most 500 characters'))
+const Content = z.array(UserBlock).check(must((blocks) => blocks.length > 0, 'expected at least one block'))
 
 /** Body of `POST /sessions`. */
 export const CreateSession = z.object({
   id: z.optional(Id),
-  title: z.optional(z.string().check(z.maxLength(500))),
-  metadata: z.optional(z.record(z.string(), z.unknown())),
+  title: z.optional(Title),
+  metadata: z.optional(Metadata),
 })
 export type CreateSession = z.infer<typeof CreateSession>
 
 /** Body of `PATCH /sessions/:id`. */
 export const PatchSession = z.object({
-  title: z.optional(z.string().check(z.maxLength(500))),
-  metadata: z.optional(z.record(z.string(), z.unknown())),
+  title: z.optional(Title),
+  metadata: z.optional(Metadata),
   headId: z.optional(z.nullable(Id)),
 })
 export type PatchSession = z.infer<typeof PatchSession>
@@ -26,9 +30,9 @@ export const SendMessage = z.object({
   id: Id,
   runId: Id,
   parentId: z.nullable(Id),
-  content: z.array(UserBlock).check(z.minLength(1)),
+  content: Content,
   name: z.optional(z.string()),
-  metadata: z.optional(z.record(z.string(), z.unknown())),
+  metadata: z.optional(Metadata),
   /** @default 'queue' */
   whenBusy: z.optional(WhenBusy),
 })
@@ -51,7 +55,7 @@ export const EditCommand = z.object({
   messageId: Id,
   newId: Id,
   runId: Id,
-  content: z.array(UserBlock).check(z.minLength(1)),
+  content: Content,
 })
 /** Show the branch that ends in, or goes through, `messageId`. */
 export const SelectBranchCommand = z.object({ ...command, type: z.literal('selectBranch'), messageId: Id })

@@ -33,12 +33,12 @@ const GAP: DeltaDecision = { type: 'gap' }
 /**
  * Decides by block index and offset. Below the present length a delta is a duplicate if it repeats what is there, of which
  * only the tail is new; above it, something is missing. A contiguous event number (`proven`) outranks an offset that
- * disagrees.
+ * disagrees; what it proves new is no duplicate either, unless it may be `retold`: said after a row that had it already.
  */
 export function decideDelta(
   message: AssistantMessage,
   event: MessageDelta,
-  { proven, ignoreOffset }: { proven: boolean; ignoreOffset: boolean },
+  { proven, ignoreOffset, retold }: { proven: boolean; ignoreOffset: boolean; retold: boolean },
 ): DeltaDecision {
   const { index, delta } = event
   const present = message.content[index]
@@ -54,7 +54,7 @@ export function decideDelta(
   if (text === undefined) return present ? SAME : append('', false)
   const offset = ignoreOffset ? text.length : (event.offset ?? text.length)
   if (offset === text.length) return delta === '' && present ? SAME : append(delta, false)
-  if (offset < text.length) {
+  if (offset < text.length && retold) {
     const known = text.slice(offset, offset + delta.length)
     if (delta.startsWith(known))
       return delta.length === known.length ? SAME : append(delta.slice(known.length), false)

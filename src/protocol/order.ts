@@ -1,3 +1,4 @@
+import type { Message } from '../message/schema.ts'
 import type { ChatEvent, EventId } from './events.ts'
 import type { Missing } from './state.ts'
 
@@ -27,3 +28,7 @@ export function revOf(event: ChatEvent): number {
   if ('message' in event && event.message) return event.message.rev ?? 0
   return 'session' in event ? (event.session.rev ?? 0) : 0
 }
+
+/** The message with the revision that its event names, where it names none itself. */
+export const ofRev = (message: Message, rev: number | undefined): Message =>
+  rev === undefined || message.rev !== undefined ? message : { ...message, rev }

@@ -10,7 +10,7 @@ import { applyPiece, decideDelta } from './delta.ts'
 import type { ChatEvent, ChatEventType, Envelope, MessagePage } from './events.ts'
 import { type Joined, joinFrom } from './join.ts'
 import { mergeMessage, newerSession } from './merge.ts'
-import { isFilled, isStopped, order, revOf } from './order.ts'
+import { isFilled, isStopped, ofRev, order, revOf } from './order.ts'
 import { grownHead, isBuried, newestId, place, put, rename, withoutTombstones } from './place.ts'
 import {
   type Missing,
@@ -89,6 +89,7 @@ const delta: Apply<'message.delta'> = (state, event, context) => {
   const decision = decideDelta(message, event, {
     proven: context.proven,
     ignoreOffset: context.proven && state.offsetsIgnored,
+    retold: !context.proven || state.ahead,
   })
   if (decision.type === 'gap') return withMissing(state, { reason: 'offset' })
   if (streaming !== state) context.trace?.changed.add(message.id)
@@ -98,7 +99,9 @@ const delta: Apply<'message.delta'> = (state, event, context) => {
   const { rev } = streaming
   const { cursor, missing } = context.place ?? streaming
   const offsetsIgnored = streaming.offsetsIgnored || decision.disagrees
-  return withHot(streaming, { live, cursor, rev, missing, offsetsIgnored })
+  // Told without a number, it may be told once more with one.
+  const ahead = streaming.ahead || !context.proven
+  return withHot(streaming, { live, cursor, rev, missing, offsetsIgnored, ahead })
 }
 
 /** The whole message at its end. Without a revision to prove that it is news, a terminal status stands. */
@@ -107,10 +110,6 @@ function whole(state: SessionState, message: Message, status: Status, { trace }:
   if (message.rev === undefined && (present === 'completed' || present === 'failed')) return state
   return put(state, { ...message, status } as Message, trace)
 }
-
-/** The message with the revision that its event names, where it names none itself. */
-const ofRev = (message: Message, rev: number | undefined): Message =>
-  rev === undefined || message.rev !== undefined ? message : { ...message, rev }
 
 /** The end of a streamed answer whose server sends no more of it than an id: begun here, if nothing was streamed. */
 function finish(
@@ -153,7 +152,7 @@ const APPLY: { readonly [T in ChatEventType]: Apply<T> } = {
       newer.headId !== null && newer.headId !== state.session?.headId ? newer.headId : state.headId
     return { ...state, session: newer, headId }
   },
-  'session.deleted': (state) => ({ ...state, deleted: true }),
+  'session.deleted': (state) => (state.deleted ? state : { ...state, deleted: true }),
   'run.started': (state, { runId }) =>
     state.runs.has(runId) ? state : { ...state, runs: new Set(state.runs).add(runId) },
   'run.waiting': (state) => state,
@@ -167,7 +166,7 @@ const apply = <T extends ChatEventType>(
   state: SessionState,
   event: Extract<ChatEvent, { type: T }>,
   context: Context,
-) => (state.deleted ? state : (APPLY[event.type] as Apply<T>)(state, event, context))
+) => (APPLY[event.type] as Apply<T>)(state, event, context)
 
 /**
  * Folds one event into a session. Total: every event in every state has an outcome. Idempotent: what is known, late or
@@ -178,7 +177,7 @@ const apply = <T extends ChatEventType>(
  */
 export function reduce(state: SessionState, envelope: Joined, now = 0, trace?: Trace): SessionState {
   const { id, event } = envelope
-  if (!id || state.deleted) return apply(state, event, { proven: false, now, trace })
+  if (!id) return apply(state, event, { proven: false, now, trace })
   const { missing, cursor, rev } = state
   const standing = order(cursor, id, envelope.first ?? id.n)
   if (standing === 'known' || (missing && isStopped(missing))) return state
@@ -192,10 +191,11 @@ export function reduce(state: SessionState, envelope: Joined, now = 0, trace?: T
   if (applied.cursor === id) return applied
   // An event that proves something missing is not passed over: the cursor stays before it.
   if (applied.missing) return missing ? state : applied
-  const { live, offsetsIgnored } = applied
+  const { live, offsetsIgnored, ahead } = applied
   return withHot(applied, {
     live,
     offsetsIgnored,
+    ahead: ahead && live.size > 0,
     cursor: id,
     rev: Math.max(rev, revOf(event)),
     missing: open,
@@ -220,12 +220,8 @@ export function reduceAll(
   return folded
 }
 
-/**
- * Folds a page of rows into a session: merged one by one, deleted ones removed. Cursors are the caller's business,
- * since only it knows whether this was the last page.
- */
+/** Folds a page's rows into a session, one by one. Cursors are the caller's: only it knows whether this was the last. */
 export function mergePage(state: SessionState, page: MessagePage, trace?: Trace): SessionState {
-  if (state.deleted) return state
   const context = { proven: true, now: 0, trace }
   let merged = state
   for (const { id, rev } of page.deleted ?? [])
@@ -242,7 +238,10 @@ export function mergePage(state: SessionState, page: MessagePage, trace?: Trace)
   }
   const standing = [...rows.values()]
   const fresh = standing.filter(({ id }) => !messageOf(merged, id))
+  const known = merged
   merged = putMessages(withoutTombstones(merged, standing), standing, trace)
+  // The events that made them so may still come.
+  if (merged.live !== known.live && !merged.ahead) merged = { ...merged, ahead: true }
   if (page.session) return apply(merged, { type: 'session.updated', session: page.session }, context)
   const headId = grownHead(merged.headId, fresh)
   return headId === merged.headId ? merged : { ...merged, headId }

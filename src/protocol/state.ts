@@ -6,7 +6,7 @@ export interface Missing {
   /** First and last missing event number, where known. */
   from?: number
   to?: number
-  reason: 'hole' | 'trimmed' | 'diverged' | 'restarted' | 'offset' | 'malformed' | 'emptied'
+  reason: 'hole' | 'trimmed' | 'diverged' | 'restarted' | 'offset' | 'malformed'
 }
 
 /**
@@ -36,6 +36,8 @@ export interface SessionState {
   readonly missing: Missing | null
   /** The server counts offsets in other units than UTF-16: they are ignored where numbers prove the order. */
   readonly offsetsIgnored: boolean
+  /** Rows of answers in flight were read that may know more than the events up to the cursor. */
+  readonly ahead: boolean
   readonly deleted: boolean
 }
 
@@ -54,11 +56,12 @@ export const emptyState = (sessionId: string): SessionState => ({
   runs: new Set(),
   missing: null,
   offsetsIgnored: false,
+  ahead: false,
   deleted: false,
 })
 
 /** What nearly every event changes. */
-export type Hot = Pick<SessionState, 'live' | 'cursor' | 'rev' | 'missing' | 'offsetsIgnored'>
+export type Hot = Pick<SessionState, 'live' | 'cursor' | 'rev' | 'missing' | 'offsetsIgnored' | 'ahead'>
 
 /**
  * The state with its hot part replaced. Written out, since this is done per delta, where copying the whole object by
@@ -77,6 +80,7 @@ export const withHot = (state: SessionState, hot: Hot): SessionState => ({
   runs: state.runs,
   missing: hot.missing,
   offsetsIgnored: hot.offsetsIgnored,
+  ahead: hot.ahead,
   deleted: state.deleted,
 })
 
@@ -113,6 +117,10 @@ export const messageOf = (state: SessionState, id: string): Message | undefined 
 
 /** All messages, in no order. A list: a generator costs several times as much over a long history. */
 export const messagesOf = ({ live, rest }: SessionState): Message[] => [...live.values(), ...rest.values()]
+
+/** The id of a message by the one that the client gave it, where the other side gave another. */
+export const idIn = (state: SessionState, id: string): string =>
+  messageOf(state, id) ? id : (messagesOf(state).find(({ clientId }) => clientId === id)?.id ?? id)
 
 const isLive = (message: Message) => message.role !== 'user' && !isSettled(message)
 

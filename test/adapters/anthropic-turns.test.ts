@@ -189,7 +189,7 @@ describe('what an answer says', () => {
       toolMessage('3', 'fc|1'),
     ])
     expect(messages[1]?.content).toEqual([
-      { type: 'tool_use', id: 'toolu_000000000', name: 'files_read', input: { input: [1] } },
+      { type: 'tool_use', id: 'toolu_000000000', name: 'files_read', input: { arguments: [1] } },
       { type: 'tool_use', id: 'b', name: 'f', input: { invalid: '{"a"' } },
     ])
     expect(messages[2]?.content).toMatchObject([

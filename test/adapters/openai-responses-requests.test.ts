@@ -125,6 +125,12 @@ const Loose = z.looseObject({
   input: z.union([z.string(), z.array(z.custom<Item>((item) => typeof item === 'object'))]),
 })
 
+/** OpenAI takes a list for arguments, others do not: it goes back in an object. */
+function objectIn(args: string): unknown {
+  const value: unknown = JSON.parse(args)
+  return Array.isArray(value) ? { arguments: value } : value
+}
+
 /** What an item means, whatever its spelling. */
 function meaningOf(item: Item): unknown[] {
   const kind = kindOf(item)
@@ -132,7 +138,7 @@ function meaningOf(item: Item): unknown[] {
   const textOf = (parts: unknown) => partsOf(parts).map(({ text }) => text)
   const call = { id: field('call_id'), name: field('name'), namespace: field('namespace') }
   const args = field('arguments')
-  if (kind === 'function_call') return [{ kind, ...call, args: JSON.parse(String(args)) }]
+  if (kind === 'function_call') return [{ kind, ...call, args: objectIn(String(args)) }]
   if (kind === 'function_call_output') {
     const output = partsOf(field('output')).map(({ text, image_url: image }) => text ?? image)
     return [{ kind, id: call.id, output }]

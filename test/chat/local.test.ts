@@ -52,7 +52,7 @@ describe('what waits to be sent', () => {
       0,
       trace,
     )
-    return behindAnswers(before, after, outbox, trace)
+    return behindAnswers(after, outbox, trace)
   }
   const parentOf = (given: SessionState, id: string) => messageOf(given, id)?.parentId
   const before = state(
@@ -82,10 +82,14 @@ describe('what waits to be sent', () => {
     expect(parentOf(two, 'b')).toBe('r2')
   })
 
-  test('stays where it is while an answer only grows, or where somebody else speaks', () => {
+  test('stays where it is while an answer only grows', () => {
     const one = fold(before, created(reply))
     expect(parentOf(fold(one, started('r'), delta('r', 'text')), 'b')).toBe('r')
-    expect(parentOf(fold(before, created(user('x', { parentId: 'a', seq: 2 }))), 'b')).toBe('a')
+  })
+
+  test('stands behind what somebody else was the first to say there', () => {
+    expect(parentOf(fold(before, created(user('x', { parentId: 'a', seq: 2 }))), 'b')).toBe('x')
+    expect(parentOf(fold(before, created(user('x', { parentId: 'z', seq: 2 }))), 'b')).toBe('a')
   })
 
   test('is not moved where it was accepted, or is another version of a question', () => {
@@ -103,14 +107,14 @@ describe('what waits to be sent', () => {
         content: [{ type: 'text', text: 'b' }],
       }),
     })
-    expect(parentOf(behindAnswers(before, after, [edit], trace), 'b')).toBe('a')
+    expect(parentOf(behindAnswers(after, [edit], trace), 'b')).toBe('a')
   })
 
   test('ends where answers go round', () => {
     const round = [assistant('r', { parentId: 'a', seq: 2 }), assistant('a', { parentId: 'r', seq: 1 })]
     const lonely = state(user('b', { parentId: 'a', status: 'pending' }))
     const trace = newTrace()
-    expect(parentOf(behindAnswers(lonely, putMessages(lonely, round, trace), outbox, trace), 'b')).toBe('a')
+    expect(parentOf(behindAnswers(putMessages(lonely, round, trace), outbox, trace), 'b')).toBe('a')
   })
 })
 

@@ -65,6 +65,21 @@ test('two devices that answer the same message at once do not branch', async () 
   expect(path.filter((id) => id.startsWith('m'))).toEqual(['m1', 'm2', 'm3', 'm4'])
 })
 
+test('two devices that go on from the same answer at once, while the first of them is answered, do not branch either', async () => {
+  const { hold, release } = createHold()
+  const { ask } = stage({ model: scriptedModel(['one', [{ hold }, 'two'], 'three']) })
+  await createSession(ask)
+  await send(ask, sendBody('m1'))
+  await feedUntil(ask, 'run-m1')
+  const parent = (await pageOf(ask)).session?.headId ?? null
+  await send(ask, sendBody('m2', parent))
+  const other = await acceptedIn(await send(ask, sendBody('m3', parent)))
+  expect(other.message.parentId).not.toBe(parent)
+  release()
+  await feedUntil(ask, 'run-m3')
+  expect(await branch(ask)).toEqual(['m1', 'assistant:one', 'm2', 'assistant:two', 'm3', 'assistant:three'])
+})
+
 test('written offline, a chain of messages is one branch though each names the one before', async () => {
   const { ask } = stage({ model: scriptedModel((_, call) => `answer ${call + 1}`) })
   await createSession(ask)

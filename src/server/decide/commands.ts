@@ -1,7 +1,7 @@
 import { TidemarkError } from '../../lib/errors.ts'
 import type { Command } from '../../protocol/commands.ts'
 import type { EventId } from '../../protocol/events.ts'
-import type { Decision, Needs, Place, View } from '../ports.ts'
+import type { Decision, Needs, View } from '../ports.ts'
 import {
   type Draft,
   decided,
@@ -15,7 +15,16 @@ import {
 } from './draft.ts'
 import { endRun } from './record.ts'
 import { beginNext } from './runs.ts'
-import { type Accepted, type Asked, addUserMessage, assertFree, bind, enqueue, repeated } from './send.ts'
+import {
+  type Accepted,
+  type Asked,
+  addUserMessage,
+  assertFree,
+  bind,
+  enqueue,
+  leafBelow,
+  repeated,
+} from './send.ts'
 
 type CommandOf<T extends Command['type']> = Extract<Command, { type: T }>
 
@@ -89,13 +98,6 @@ function edit(draft: Draft, command: CommandOf<'edit'>, asked: Asked): Done {
   addUserMessage(draft, given, runId)
   enqueue(draft, { id: runId, kind: 'send', answers: newId }, asked.queue)
   return { messageId: newId, runId }
-}
-
-/** The newest message below `id` that nothing follows. */
-function leafBelow(places: readonly Place[]): Place | undefined {
-  const parents = new Set(places.map(({ parentId }) => parentId))
-  const leaves = places.filter(({ id }) => !parents.has(id))
-  return leaves.reduce<Place | undefined>((a, b) => (a && a.seq > b.seq ? a : b), undefined)
 }
 
 function selectBranch(draft: Draft, { messageId }: CommandOf<'selectBranch'>): Done {

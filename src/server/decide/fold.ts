@@ -6,7 +6,7 @@ import type { MessageDelta } from '../../protocol/events.ts'
 /** A message with a delta added. Deltas come in order and without holes: their events are numbered. */
 export function foldDelta(message: Message, delta: MessageDelta): Message {
   if (message.role !== 'assistant') throw misfit(delta)
-  const decision = decideDelta(message, delta, { proven: true, ignoreOffset: false })
+  const decision = decideDelta(message, delta, { proven: true, ignoreOffset: false, retold: false })
   if (decision.type === 'gap') throw misfit(delta)
   return decision.type === 'same' ? message : applyPiece(message, decision.piece, decision.block)
 }

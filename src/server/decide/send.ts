@@ -2,14 +2,13 @@ import { TidemarkError } from '../../lib/errors.ts'
 import { type Message, SCHEMA_VERSION, type UserMessage } from '../../message/schema.ts'
 import type { SendMessage } from '../../protocol/commands.ts'
 import type { EventId } from '../../protocol/events.ts'
-import type { Decision, KeyRow, Needs, RunRow, View } from '../ports.ts'
+import type { Decision, KeyRow, Needs, Place, RunRow, View } from '../ports.ts'
 import {
   activeIn,
   type Draft,
   decided,
   emit,
   liveSession,
-  messageIn,
   moveHead,
   nextRev,
   nextSeq,
@@ -39,7 +38,8 @@ export interface Asked {
 
 export const needsOfSend = (body: SendMessage): Needs => ({
   key: body.id,
-  messages: body.parentId === null ? [body.id] : [body.id, body.parentId],
+  messages: [body.id],
+  ...(body.parentId !== null && { below: body.parentId }),
   runs: [body.runId],
   queue: true,
   unsettled: body.whenBusy === 'interrupt',
@@ -64,21 +64,25 @@ export function assertFree(view: View, id: string, field: string): void {
   }
 }
 
+/** The newest message below `id` that nothing follows. */
+export function leafBelow(places: readonly Place[]): Place | undefined {
+  const parents = new Set(places.map(({ parentId }) => parentId))
+  const leaves = places.filter(({ id }) => !parents.has(id))
+  return leaves.reduce<Place | undefined>((a, b) => (a && a.seq > b.seq ? a : b), undefined)
+}
+
 /**
- * The message that a new one really follows. A client may not yet know how far the answer has come, and must not branch by
- * that: what is said after a message that a run answers, or wrote, follows the newest message of that run, and what
- * waits there already.
+ * The message that a new one really follows: the end of the branch its sender looked at, or of the selected one. A client may
+ * not yet know how far the answer has come, or what another device has said meanwhile, and must not branch by that; who
+ * wants to, edits.
  */
-function tipOf(draft: Draft, parentId: string): string {
-  const parent = messageIn(draft, parentId)
-  if (!parent) throw new TidemarkError('invalid-request', `parentId: ${parentId} is not in this session`)
-  const run = parent.runId === null ? undefined : draft.view.runs.get(parent.runId)
-  let tip = run?.messages.at(-1) ?? parentId
-  for (const { kind, answers } of queueIn(draft)) {
-    const waiting = kind === 'send' && answers !== null ? messageIn(draft, answers) : undefined
-    if (waiting?.message.parentId === tip) tip = waiting.message.id
-  }
-  return tip
+function tipOf({ view, session }: Draft, parentId: string | null): string | null {
+  const { headId } = session.session
+  const { below } = view
+  if (parentId === null || below.some(({ id }) => id === headId)) return headId
+  if (below.length === 0)
+    throw new TidemarkError('invalid-request', `parentId: ${parentId} is not in this session`)
+  return leafBelow(below)?.id ?? parentId
 }
 
 /** Stores a user message as accepted: completed, in its place, and the head. */
@@ -161,7 +165,7 @@ export function send(view: View, body: SendMessage, terms: Terms, asked: Asked):
   const { id, runId, content, name, metadata, whenBusy } = body
   const draft = openDraft(view, terms)
   const ended = makeWay(draft, whenBusy)
-  const parentId = body.parentId === null ? null : tipOf(draft, body.parentId)
+  const parentId = tipOf(draft, body.parentId)
   const given = { id, parentId, content, ...(name !== undefined && { name }), ...(metadata && { metadata }) }
   const { message, event } = addUserMessage(draft, given, runId)
   enqueue(draft, { id: runId, kind: 'send', answers: id }, asked.queue)

@@ -112,7 +112,7 @@ export function strictDefects(body: unknown): string[] {
     if (message.role === 'assistant' && messages[i - 1]?.role === 'assistant')
       defects.push('two answers in a row')
     for (const call of callsOf(message)) {
-      if (typeof JSON.parse(call.function.arguments) !== 'object')
+      if (!z.record(z.string(), z.unknown()).safeParse(JSON.parse(call.function.arguments)).success)
         defects.push('arguments that are no object')
     }
     if (message.role === 'tool' && typeof message.content !== 'string')

@@ -57,14 +57,16 @@ const Output = z.looseObject({
   call_id: CallId,
   output: content(Part),
 })
-/** What only the API itself writes: we cannot tell what is right. */
+/**
+ * What only the API itself writes: we cannot tell what is right, but for its names. "Invalid value: 'image_url'. Supported
+ * values are: 'code_interpreter_call', 'computer_call', …": no part of a message is an item.
+ */
 const Other = z.looseObject({
   type: z
     .string()
     .check(
-      z.regex(
-        /^(?!(message|reasoning|function_call|function_call_output|custom_tool_call|custom_tool_call_output)$)/,
-      ),
+      z.regex(/^\w+(_call|_output|_tools|_request|_response|_reference|compaction|_type)$|^compaction$/),
+      z.regex(/^(?!(function_call|function_call_output|custom_tool_call|custom_tool_call_output)$)/),
     ),
   id: z.optional(z.string()),
   call_id: z.optional(z.nullable(z.string())),

@@ -50,6 +50,12 @@ export const SOURCES: Readonly<Record<string, Source>> = {
     adapter: responsesAdapter(),
     wire: responsesWire,
   },
+  'openai-responses of OpenRouter': {
+    provider: 'openrouter',
+    model: 'anthropic/claude-sonnet-4.5',
+    adapter: responsesAdapter({ provider: 'openrouter' }),
+    wire: responsesWire,
+  },
   anthropic: {
     provider: 'anthropic',
     model: 'claude-sonnet-4-5',

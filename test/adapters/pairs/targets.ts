@@ -49,11 +49,11 @@ const chat = (provider: string, model: string, quirks: ChatQuirks = {}): Target 
   },
 })
 
-const responses = (model: string): Target => ({
-  provider: 'openai',
+const responses = (model: string, provider = 'openai'): Target => ({
+  provider,
   model,
   send(messages) {
-    const body = wire(responsesAdapter().encode({ system, messages, tools }, { model }).body)
+    const body = wire(responsesAdapter({ provider }).encode({ system, messages, tools }, { model }).body)
     return { defects: responsesDefects(body), said: JSON.stringify(body) }
   },
 })
@@ -129,6 +129,7 @@ export const TARGETS: Readonly<Record<string, Target>> = {
   'openai-chat: OpenRouter': chat('openrouter', 'anthropic/claude-sonnet-4.5', SERVER_QUIRKS.openrouter),
   'openai-responses: gpt-5': responses('gpt-5'),
   'openai-responses: gpt-4o': responses('gpt-4o'),
+  'openai-responses: OpenRouter': responses('anthropic/claude-sonnet-4.5', 'openrouter'),
   'anthropic: claude-3-5-haiku': anthropic('claude-3-5-haiku-latest'),
   'anthropic: claude-sonnet-4-5': anthropic('claude-sonnet-4-5'),
   'anthropic: claude-opus-4-8': anthropic('claude-opus-4-8'),

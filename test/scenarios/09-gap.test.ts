@@ -1,0 +1,83 @@
+import Sqlite from 'better-sqlite3'
+import { describe, expect, test } from 'vitest'
+import { sqliteStore } from '../../src/server/sqlite/store.ts'
+import { shown } from '../chat/direct-chat.ts'
+import { noStrayRejections } from '../chat/world.ts'
+import { temporaryFolder } from '../server/stage.ts'
+import { type Client, expectInStep, openClient, watch } from './client.ts'
+import { ended, pass, type Server, startServer, until } from './server.ts'
+
+noStrayRejections()
+
+/** What somebody else says in the session while this device is away. */
+async function sayElsewhere(server: Server, count: number): Promise<void> {
+  const other = openClient(server, { name: 'elsewhere' })
+  await until(server, () => other.session.get().messages.length > 0)
+  for (let at = 0; at < count; at++) await ended(server, (await other.session.send(`more ${at}`)).answer)
+  await other.chat.close()
+}
+
+async function away(server: Server, count: number): Promise<Client> {
+  const client = openClient(server)
+  await ended(server, (await client.session.send('one')).answer)
+  await pass(server, 500)
+  client.line.online = false
+  client.line.cut()
+  await sayElsewhere(server, count)
+  return client
+}
+
+const askedPages = ({ line }: Client) =>
+  line.requests.filter(({ method, path }) => method === 'GET' && path.endsWith('/messages'))
+
+describe('9: a device comes back', () => {
+  test('after a gap longer than a page: it is read page by page, from the change cursor', async () => {
+    const server = startServer({ keepEvents: 2, limits: { page: 3 } })
+    const client = await away(server, 6)
+    const watched = watch(client)
+    const before = askedPages(client).length
+    client.line.online = true
+    await until(server, () => client.session.get().messages.length === 14)
+    watched.expectTruthful()
+    const pages = askedPages(client).slice(before)
+    expect(pages.length).toBeGreaterThanOrEqual(4)
+    const asked = pages.map(({ query }) => Number(query.get('changedSince')))
+    expect(asked[0]).toBeGreaterThan(0)
+    expect(asked).toEqual([...new Set(asked)].toSorted((a, b) => a - b))
+  })
+
+  test('within what is kept: from its cursor, and no page is read', async () => {
+    const server = startServer()
+    const client = await away(server, 6)
+    const before = askedPages(client).length
+    client.line.online = true
+    await expectInStep(client)
+    expect(askedPages(client).length).toBe(before)
+  })
+
+  test('with a cursor from the future, to a server restored from a backup: what that one has stands', async () => {
+    const folder = temporaryFolder()
+    const server = startServer({ store: sqliteStore(`${folder}/live.db`) })
+    const client = openClient(server)
+    await ended(server, (await client.session.send('kept')).answer)
+    const live = new Sqlite(`${folder}/live.db`)
+    live.exec(`vacuum into '${folder}/backup.db'`)
+    live.close()
+    await ended(server, (await client.session.send('lost with the disk')).answer)
+    await pass(server, 500)
+    server.die()
+    client.line.cut()
+    await pass(server, 2_000)
+    server.store = sqliteStore(`${folder}/backup.db`)
+    server.start({ store: server.store })
+    // As many events as the client knows already, of which not one is the same.
+    await sayElsewhere(server, 2)
+    await until(server, () => client.session.get().connection === 'online')
+    await ended(server, (await client.session.send('and on')).answer)
+    const { messages } = client.session.get()
+    expect(shown(messages).slice(-2)).toEqual(['and on', 're: and on'])
+    expect(shown(messages)).toEqual(expect.arrayContaining(['kept', 're: kept', 'more 0', 're: more 1']))
+    const { messages: truth } = await (await server.ask('GET', '/sessions/s/messages?limit=50')).json()
+    expect(messages.filter(({ id }) => truth.some((row: { id: string }) => row.id === id))).toEqual(truth)
+  })
+})
