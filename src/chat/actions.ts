@@ -1,4 +1,4 @@
-import { TidemarkError } from '../lib/errors.ts'
+import { errorFrom, TidemarkError } from '../lib/errors.ts'
 import type { Message } from '../message/schema.ts'
 import { leafOf } from '../message/tree.ts'
 import { type Command, PatchSession } from '../protocol/commands.ts'
@@ -13,7 +13,7 @@ import {
 import { answersTo } from './answers.ts'
 import { type Core, freeze, setOutbox, snapshotOf, update } from './core.ts'
 import { editIntent, type Given, type Intent, regenerateIntent, selectIntent, sendIntent } from './intents.ts'
-import { retryLocally } from './local.ts'
+import { DELETED, retryLocally } from './local.ts'
 import { askedId, cancelledRun, dueNow, newRow, runOf } from './outbox.ts'
 import type { OutboxRequest, OutboxRow } from './ports.ts'
 import type { SendOptions, Sent, UserInput } from './types.ts'
@@ -30,10 +30,10 @@ export interface ActionDeps {
   save(): Promise<boolean>
 }
 
-/** Waits until something can be done with the session. */
-async function ready(core: Core, deps: ActionDeps): Promise<void> {
+/** Waits until something can be done with the session. Throws `not-found` for a deleted one. */
+export async function ready(core: Core, deps: ActionDeps): Promise<void> {
   await deps.ready()
-  if (core.state.deleted) throw new TidemarkError('not-found', 'the session was deleted')
+  if (core.state.deleted) throw errorFrom(DELETED)
 }
 
 /** An intent in the state: shown at once. */
@@ -45,19 +45,14 @@ function show(state: SessionState, intent: Intent, now: number, trace: Trace): S
 }
 
 /** Shows an intent and stores it with the rows that will say it. */
-function carryOut(
-  core: Core,
-  deps: ActionDeps,
-  intent: Intent,
-  gone: readonly string[] = [],
-): Promise<boolean> {
+function carryOut(core: Core, deps: ActionDeps, intent: Intent): Promise<boolean> {
   if (intent.message) deps.nextPosition(intent.message.id)
   const { account } = deps
   const rows = intent.requests.map((asked) =>
     newRow({ ...asked, sessionId: core.id, account, position: deps.nextPosition() }),
   )
   update(core, (state, trace) => show(state, intent, deps.given().now, trace))
-  setOutbox(core, rows, gone)
+  setOutbox(core, rows)
   return deps.save()
 }
 
@@ -178,7 +173,7 @@ function without(
 }
 
 export async function discard(core: Core, deps: ActionDeps, messageId: string): Promise<void> {
-  await ready(core, deps)
+  await deps.ready()
   const row = rowFor(core, messageId)
   const message = messageOf(core.state, messageId)
   if (!row || !message)
@@ -201,10 +196,9 @@ function changeSession(
   deps: ActionDeps,
   change: (state: SessionState) => SessionState,
   request: OutboxRequest,
-  gone: readonly string[] = [],
 ): Promise<boolean> {
   update(core, change)
-  return carryOut(core, deps, { requests: [{ id: deps.given().createId(), request }] }, gone)
+  return carryOut(core, deps, { requests: [{ id: deps.given().createId(), request }] })
 }
 
 export async function rename(core: Core, deps: ActionDeps, title: string): Promise<void> {
@@ -223,6 +217,6 @@ export async function deleteSession(core: Core, deps: ActionDeps): Promise<void>
   await deps.ready()
   if (core.state.deleted) return
   // What waits to be said in it is not said any more.
-  const gone = [...core.outbox.keys()]
-  await changeSession(core, deps, (state) => ({ ...state, deleted: true }), { type: 'deleteSession' }, gone)
+  setOutbox(core, [], [...core.outbox.keys()])
+  await changeSession(core, deps, (state) => ({ ...state, deleted: true }), { type: 'deleteSession' })
 }

@@ -1,7 +1,8 @@
 import type { Message } from '../message/schema.ts'
 import { growingText, withText } from '../protocol/delta.ts'
 import { formatEventId } from '../protocol/events.ts'
-import { messageOf, type Piece, type SessionState, type Trace } from '../protocol/state.ts'
+import { messageOf, messagesOf, type Piece, type SessionState, type Trace } from '../protocol/state.ts'
+import { newSession } from './intents.ts'
 import {
   type Change,
   type JournalEntry,
@@ -32,6 +33,13 @@ export const nothingUnsaved = (): Unsaved => ({
 
 export const isSaved = ({ pieces, messages, outbox, session }: Unsaved): boolean =>
   pieces.size === 0 && messages.size === 0 && outbox.size === 0 && !session
+
+/** Takes all that is known for unsaved. */
+export function noteAll(unsaved: Unsaved, state: SessionState, outbox: ReadonlyMap<string, OutboxRow>): void {
+  for (const { id } of messagesOf(state)) unsaved.messages.add(id)
+  for (const id of outbox.keys()) unsaved.outbox.add(id)
+  unsaved.session = true
+}
 
 /** A journal longer than this, in UTF-16 units, is folded into its message's row. */
 const FOLD_AT = 64_000
@@ -85,6 +93,8 @@ export interface SessionFields {
   tidemark: string | null
   complete: boolean
   nextLocal: number
+  /** The epoch of the session's row as it is stored; undefined where it has none, null where it cannot be read. */
+  epoch: number | null | undefined
   /** Whether this tab writes the session's own row: only the one that leads it, or the one that began it. */
   owns: boolean
 }
@@ -99,7 +109,18 @@ export function sessionRow(
   state: SessionState,
   { tidemark, complete, nextLocal }: SessionFields,
 ): StoredSession | undefined {
-  const { session, headId, cursor, rev } = state
+  const { session, headId, cursor, rev, deleted } = state
+  if (deleted)
+    return {
+      session: newSession(state.sessionId, 0),
+      eventId: null,
+      rev: 0,
+      tidemark: null,
+      nextLocal,
+      complete: true,
+      epoch: 1,
+      deleted,
+    }
   if (!session) return undefined
   const eventId = cursor && formatEventId(cursor)
   return { session: { ...session, headId }, eventId, rev, tidemark, nextLocal, complete, epoch: 0 }
@@ -146,13 +167,17 @@ export function batchOf(
   grown: Map<string, number>,
 ): Change[] {
   const changes: Change[] = state.deleted
-    ? [{ type: 'deleteSession', id: state.sessionId }]
+    ? [
+        { type: 'deleteSession', id: state.sessionId },
+        // What nobody will send: its content is kept.
+        ...messagesOf(state).map((message): Change => ({ type: 'message', row: rowOf(message, fields) })),
+      ]
     : messageChanges(state, unsaved, fields, grown)
   for (const id of unsaved.outbox) {
     const row = outbox.get(id)
     changes.push(row ? { type: 'outbox', row } : { type: 'deleteOutbox', id })
   }
-  const row = !state.deleted && fields.owns && sessionRow(state, fields)
+  const row = (fields.owns || state.deleted) && sessionRow(state, fields)
   if (row) changes.push({ type: 'session', row })
   return changes
 }

@@ -1,5 +1,5 @@
 import type { Env } from '../lib/env.ts'
-import { TidemarkError } from '../lib/errors.ts'
+import { errorFrom } from '../lib/errors.ts'
 import { isSettled, type Message } from '../message/schema.ts'
 import {
   emptyState,
@@ -10,28 +10,16 @@ import {
   type Trace,
 } from '../protocol/state.ts'
 import { type Answers, createAnswers } from './answers.ts'
+import { type CoreFields, UNKNOWN } from './fields.ts'
 import { journalOf } from './journal.ts'
-import { behindAnswers } from './local.ts'
+import { behindAnswers, DELETED, withoutQueue, withoutSession } from './local.ts'
 import { asksAnew } from './outbox.ts'
 import type { JournalEntry, OutboxRow } from './ports.ts'
 import { tellAll } from './tell.ts'
-import type { Connection, MessageStore, SessionSnapshot } from './types.ts'
+import type { MessageStore, SessionSnapshot } from './types.ts'
 import { type View, viewOf } from './view.ts'
 
 type Listener = () => void
-
-/** What is known of a session besides the fold of its events. */
-export interface CoreFields {
-  connection: Connection
-  loading: boolean
-  tidemark: string | null
-  /** Whether everything older is loaded or stored. */
-  complete: boolean
-  /** Whether something older is stored that is not loaded. */
-  unread: boolean
-  /** Whether another answer waits to be asked for: no message shows it. */
-  asked: boolean
-}
 
 /** One open session: its state, what waits to be sent, and who watches. Changed only by the functions below. */
 export interface Core {
@@ -82,7 +70,7 @@ export interface CoreDeps {
 export const newCore = (id: string, deps: CoreDeps): Core => ({
   id,
   state: emptyState(id),
-  fields: { connection: 'idle', loading: true, tidemark: null, complete: false, unread: false, asked: false },
+  fields: UNKNOWN,
   outbox: new Map(),
   stopped: new Set(),
   frozen: new Map(),
@@ -141,7 +129,10 @@ export function update(
 ): void {
   const trace = newTrace()
   const before = core.state
-  const next = behindAnswers(change(before, trace), core.outbox.values(), trace)
+  const given = change(before, trace)
+  const ends = given.deleted && !before.deleted
+  const outbox = core.outbox.values()
+  const next = ends ? withoutSession(given, outbox, trace) : behindAnswers(given, outbox, trace)
   if (next === before) return
   core.state = next
   const changed = [...trace.changed, ...trace.removed]
@@ -155,8 +146,11 @@ export function update(
   for (const piece of [...trace.pieces, ...grownBy(core, before, trace)])
     if (!wereFrozen.has(piece.messageId) && !core.frozen.has(piece.messageId))
       messages.get(piece.messageId)?.append(piece)
-  if (next.deleted && !before.deleted)
-    core.answers.end(new TidemarkError('not-found', 'the session was deleted'))
+  if (ends) {
+    core.answers.end(errorFrom(DELETED))
+    const { refused, gone } = withoutQueue(next, core.outbox.values())
+    setOutbox(core, refused, gone)
+  }
   // Deltas alone end nothing.
   else if (changed.length > 0 || trace.pieces.length === 0) core.answers.settle(next, core.outbox.values())
   touch(core)
@@ -221,6 +215,7 @@ export function snapshotOf(core: Core): SessionSnapshot {
     connection: fields.connection,
     hasOlder: view.hasOlder && (fields.unread || !fields.complete),
     tidemark: fields.tidemark,
+    error: state.deleted ? DELETED : fields.error,
   }
   const snapshot = last && sameFields(last.snapshot, made) ? last.snapshot : made
   watchers.last = { state, fields, view, snapshot, frozen }

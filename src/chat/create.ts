@@ -4,13 +4,14 @@ import { platformEnv } from '../lib/env.ts'
 import { errorData, errorFrom, TidemarkError } from '../lib/errors.ts'
 import { expectOption, hasMethod } from '../lib/expect.ts'
 import { ID_EXPECTED, Id, type Session } from '../message/schema.ts'
-import { update } from './core.ts'
+import { setFields } from './core.ts'
 import { type Lobby, noteUse, problem, showSessions, storageFailed, storageWorks } from './lobby.ts'
-import { adopt, closedError, load, openRoom, readAgain } from './open.ts'
+import { noteUnreadable } from './lost.ts'
+import { adopt, closedError, load, openRoom, read, readAgain } from './open.ts'
 import { createPersist } from './persist.ts'
 import { appendEvents, branchTo, fieldsOf, type Room } from './room.ts'
 import type { RuntimeHost } from './runtime-port.ts'
-import { createTabs, type TabMessage } from './tabs.ts'
+import { createTabs } from './tabs.ts'
 import type { Chat, ChatOptions, Health } from './types.ts'
 import { isOffline, watchPage } from './wake.ts'
 
@@ -40,6 +41,7 @@ async function history(lobby: Lobby, sessionId: string, messageId: string) {
 
 const hostOf = (lobby: Lobby): RuntimeHost => ({
   env: lobby.env,
+  account: lobby.account,
   offline: () => isOffline(lobby.platform),
   history: (sessionId, messageId) => history(lobby, sessionId, messageId),
   answers(sessionId, runId) {
@@ -55,16 +57,17 @@ async function start(lobby: Lobby): Promise<void> {
   const { storage, env, ended, account } = lobby
   for (let attempt = 0; !lobby.closed; attempt++) {
     try {
-      const { sessions, outbox } = await storage.start({ sessions: LISTED })
+      const found = await storage.start({ sessions: LISTED })
       if (lobby.closed) return
       if (attempt > 0) storageWorks(lobby)
-      const stored = sessions.map(({ session }) => session)
+      noteUnreadable(lobby, found)
+      const stored = found.sessions.flatMap(({ session, deleted }) => (deleted ? [] : [session]))
       // What the server has said of a session meanwhile is newer.
       showSessions(
         lobby,
         stored.filter(({ id }) => !lobby.listed.has(id)),
       )
-      for (const row of outbox) if (row.account === account) roomOf(lobby, row.sessionId)
+      for (const row of found.outbox) if (row.account === account) roomOf(lobby, row.sessionId)
       return
     } catch (thrown) {
       if (!lobby.closed) storageFailed(lobby, thrown)
@@ -97,7 +100,8 @@ async function mirror(lobby: Lobby, sessionId: string): Promise<void> {
     return room.drain?.kick()
   }
   const { session } = await lobby.storage.window(sessionId, { limit: 1 })
-  if (session) showSessions(lobby, [session.session])
+  if (session)
+    showSessions(lobby, session.deleted ? [] : [session.session], session.deleted ? [sessionId] : [])
 }
 
 /** Another tab stored something: read it, and once more if it did so again meanwhile. */
@@ -113,15 +117,6 @@ async function refresh(lobby: Lobby, sessionId: string): Promise<void> {
     }
   } while (refreshing.get(sessionId) && !lobby.closed)
   refreshing.delete(sessionId)
-}
-
-function hear(lobby: Lobby, { type, sessionId }: TabMessage): void {
-  if (type === 'stored') return void refresh(lobby, sessionId)
-  const room = lobby.rooms.get(sessionId)
-  if (room) update(room.core, (state) => (state.deleted ? state : { ...state, deleted: true }), 'stored')
-  showSessions(lobby, [], [sessionId])
-  // What is to be said to the server about it stands in the outbox.
-  if (room) void refresh(lobby, sessionId)
 }
 
 async function shut(lobby: Lobby): Promise<void> {
@@ -165,10 +160,13 @@ function newLobby(options: ChatOptions): Lobby {
     health: createCell(health),
     ended,
     refreshing: new Map(),
+    unreadable: new Set(),
     closed: false,
     askedToPersist: false,
-    tabs: createTabs(platform, storage.name && `${account}/${storage.name}`, (message) =>
-      hear(lobby, message),
+    tabs: createTabs(
+      platform,
+      storage.name && `${account}/${storage.name}`,
+      ({ sessionId }) => void refresh(lobby, sessionId),
     ),
     persist: createPersist({
       storage,
@@ -177,11 +175,39 @@ function newLobby(options: ChatOptions): Lobby {
       fieldsOf: (core) => fieldsOf(roomOf(lobby, core.id)),
       isRead: (core) => load(lobby, roomOf(lobby, core.id)),
       onHealth: (error) => (error ? storageFailed(lobby, errorFrom(error)) : storageWorks(lobby)),
-      onStored: ({ id: sessionId, state }) =>
-        lobby.tabs.post({ type: state.deleted ? 'deleted' : 'stored', sessionId }),
+      onStored({ id: sessionId }, epoch) {
+        const room = roomOf(lobby, sessionId)
+        room.epoch = epoch ?? room.epoch
+        lobby.tabs.post({ type: 'stored', sessionId })
+      },
+      look: (core) => read(lobby, roomOf(lobby, core.id)),
     }),
   }
   return lobby
+}
+
+/** Lets what the page goes through wake the rooms. Returns the function that ends it. */
+function watchRooms(lobby: Lobby): () => void {
+  const { platform, rooms } = lobby
+  return watchPage(platform, {
+    onWake() {
+      for (const { core, drain, sync } of rooms.values()) {
+        drain?.kick(true)
+        sync?.wake()
+        // Without a server there is nothing to hear from before something is asked again.
+        if (!sync && core.fields.connection === 'offline' && !isOffline(platform))
+          setFields(core, { connection: 'idle' })
+      }
+      void listRemote(lobby)
+    },
+    onOffline() {
+      for (const { core, sync } of rooms.values()) {
+        sync?.offline()
+        if (core.fields.connection !== 'idle') setFields(core, { connection: 'offline' })
+      }
+    },
+    onHide: () => void lobby.persist.flush(),
+  })
 }
 
 /**
@@ -197,20 +223,7 @@ export function createChat(options: ChatOptions): Chat {
   expectOption(hasMethod(runtime, 'dispatch'), 'runtime: expected remote({ url }) or direct({ model })')
   const lobby = newLobby(options)
   lobby.runtime.open(hostOf(lobby))
-  const each = (does: (room: Room) => void) => {
-    for (const room of lobby.rooms.values()) does(room)
-  }
-  const unwatch = watchPage(lobby.platform, {
-    onWake() {
-      each(({ drain, sync }) => {
-        drain?.kick(true)
-        sync?.wake()
-      })
-      void listRemote(lobby)
-    },
-    onOffline: () => each(({ sync }) => sync?.offline()),
-    onHide: () => void lobby.persist.flush(),
-  })
+  const unwatch = watchRooms(lobby)
   void start(lobby)
   void listRemote(lobby)
   let closing: Promise<void> | undefined

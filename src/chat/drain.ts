@@ -1,4 +1,4 @@
-import { type ErrorData, errorData } from '../lib/errors.ts'
+import { type ErrorData, errorData, isRetryable } from '../lib/errors.ts'
 import { reduce } from '../protocol/reduce.ts'
 import type { ChatContext } from './context.ts'
 import { type Core, setFields, setOutbox, update } from './core.ts'
@@ -6,6 +6,7 @@ import { acknowledge, refuse, withHeadBack } from './local.ts'
 import { afterFailure, askedId, dueNow, type Lane, nextRow, showing } from './outbox.ts'
 import type { Persist } from './persist.ts'
 import type { OutboxRow } from './ports.ts'
+import { ONLINE } from './round.ts'
 import type { Accepted, EventBatch, Runtime } from './runtime-port.ts'
 import { isOffline } from './wake.ts'
 
@@ -133,7 +134,7 @@ function settle(core: Core, row: OutboxRow, { message, events }: Accepted, deps:
       : stored
   })
   setOutbox(core, [], [row.id])
-  setFields(core, { connection: 'online' })
+  setFields(core, ONLINE)
   // What comes back on the request is read first: the same from elsewhere would be read twice.
   if (events) void deps.consume(events)
   else deps.onAccepted()
@@ -149,6 +150,10 @@ function fail(core: Core, row: OutboxRow, error: ErrorData, deps: DrainDeps): vo
     setOutbox(core, [failed])
     if (!deps.feedOpen())
       setFields(core, { connection: isOffline(deps.platform) ? 'offline' : 'reconnecting' })
+    if (!isRetryable(error)) {
+      setFields(core, { error })
+      deps.onProblem(error)
+    }
     return
   }
   const shown = showing(row, core.outbox.values())

@@ -28,6 +28,8 @@ export interface Lobby {
   readonly ended: AbortController
   /** Sessions that are read again because another tab wrote, and whether it wrote once more meanwhile. */
   readonly refreshing: Map<string, boolean>
+  /** Stored rows that could not be read. */
+  readonly unreadable: Set<string>
   closed: boolean
   askedToPersist: boolean
 }

@@ -2,7 +2,15 @@ import type { ErrorData } from '../lib/errors.ts'
 import type { Message, Status } from '../message/schema.ts'
 import { next, type StatusEvent } from '../message/status.ts'
 import { leafOf } from '../message/tree.ts'
-import { messageOf, messagesOf, putMessages, type SessionState, type Trace } from '../protocol/state.ts'
+import {
+  emptyState,
+  messageOf,
+  messagesOf,
+  putMessages,
+  type SessionState,
+  type Trace,
+} from '../protocol/state.ts'
+import { askedId } from './outbox.ts'
 import type { OutboxRow } from './ports.ts'
 
 /** A status change that this client makes itself, bound by the table like any other. */
@@ -81,4 +89,33 @@ export function withHeadBack(state: SessionState, { request }: OutboxRow): Sessi
   const { messageId } = request.body
   const leaf = state.headId === messageId ? leafOf(messagesOf(state), messageId) : undefined
   return leaf ? { ...state, headId: leaf.id } : state
+}
+
+export const DELETED: ErrorData = { code: 'not-found', message: 'the session was deleted' }
+
+/** What is left of a session that was deleted: what nobody had accepted yet, failed. The rest is gone. */
+export function withoutSession(state: SessionState, outbox: Iterable<OutboxRow>, trace: Trace): SessionState {
+  const waiting = new Set([...outbox].map(askedId))
+  const kept: Message[] = []
+  for (const message of messagesOf(state)) {
+    if (message.seq === undefined && waiting.has(message.id)) kept.push(message)
+    else trace.removed.add(message.id)
+  }
+  const left = putMessages({ ...emptyState(state.sessionId), deleted: true }, kept, trace)
+  return kept.reduce((failed, { id, updatedAt }) => refuse(failed, id, DELETED, updatedAt, trace), left)
+}
+
+/** What becomes of the rows of a deleted session: those that show in a message are refused, others given up. */
+export function withoutQueue(
+  state: SessionState,
+  outbox: Iterable<OutboxRow>,
+): { refused: OutboxRow[]; gone: string[] } {
+  const refused: OutboxRow[] = []
+  const gone: string[] = []
+  for (const row of outbox) {
+    if (row.request.type === 'deleteSession') continue
+    if (!messageOf(state, askedId(row))) gone.push(row.id)
+    else if (row.state === 'waiting') refused.push({ ...row, state: 'refused', error: DELETED })
+  }
+  return { refused, gone }
 }

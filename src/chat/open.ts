@@ -1,7 +1,7 @@
 import { backoffDelay } from '../lib/backoff.ts'
 import { type ErrorData, TidemarkError } from '../lib/errors.ts'
 import { mergePage } from '../protocol/reduce.ts'
-import type { ActionDeps } from './actions.ts'
+import { type ActionDeps, ready } from './actions.ts'
 import { type Core, newCore, setFields, setOutbox, snapshotOf, update } from './core.ts'
 import { createDrain } from './drain.ts'
 import {
@@ -14,6 +14,7 @@ import {
   storageFailed,
   storageWorks,
 } from './lobby.ts'
+import { doubt, noteUnreadable, refuseStranded, writeAnew } from './lost.ts'
 import { endOrphans } from './orphans.ts'
 import { appendEvents, moveTidemark, nextPosition, type Room, WINDOW } from './room.ts'
 import { createSession } from './session.ts'
@@ -24,10 +25,18 @@ import { takeOlder, takeWindow } from './window.ts'
 export const closedError = (): TidemarkError => new TidemarkError('aborted', 'the chat was closed')
 
 /** Takes what is stored of a session, as it is between two writes. */
-async function read(lobby: Lobby, room: Room): Promise<void> {
+export async function read(lobby: Lobby, room: Room): Promise<void> {
   const { core } = room
   const window = await lobby.storage.window(core.id, { limit: WINDOW })
-  takeWindow(room, window, lobby.persist.unsaved(core), lobby.runtime.truth === 'client')
+  const { session, unreadable } = window
+  noteUnreadable(lobby, window)
+  const isUnread = unreadable?.includes(JSON.stringify(['sessions', core.id]))
+  if (typeof room.epoch === 'number' && !session && !isUnread) return writeAnew(lobby, room)
+  const first = !room.loaded
+  const owns = lobby.runtime.truth === 'client'
+  takeWindow(room, window, lobby.persist.unsaved(core), owns)
+  room.epoch = isUnread ? null : session?.epoch
+  if (first && !owns) doubt(room, window)
 }
 
 /** Reads what is stored again, after another tab may have written it. */
@@ -119,7 +128,7 @@ async function lead(lobby: Lobby, room: Room): Promise<void> {
   await room.ready
   try {
     // Another tab may have written meanwhile.
-    if (room.stored) await readAgain(lobby, room)
+    if (room.epoch !== undefined) await readAgain(lobby, room)
   } catch (thrown) {
     if (!lobby.closed) storageFailed(lobby, thrown)
   }
@@ -129,6 +138,7 @@ async function lead(lobby: Lobby, room: Room): Promise<void> {
   const context = { env, platform, account, runtime, onProblem }
   await endRuns(lobby, room, core.state.live.keys())
   if (lobby.closed) return
+  if (room.loaded) refuseStranded(lobby, room)
   if (runtime.truth === 'server')
     room.sync = createSync(core, { ...context, mayFollow: () => mayFollow(lobby, room) })
   room.drain = createDrain(core, {
@@ -154,7 +164,6 @@ const actionsOf = (lobby: Lobby, room: () => Room): ActionDeps => ({
   async save() {
     const { core } = room()
     const onDisk = await lobby.persist.commit(core, { durability: 'strict' })
-    room().stored ||= onDisk
     void askOnce(lobby)
     room().drain?.kick(true)
     return onDisk
@@ -194,11 +203,11 @@ export function openRoom(lobby: Lobby, id: string): Room {
   const session = createSession(core, {
     ...actions,
     async loadOlder() {
-      await actions.ready()
+      await ready(core, actions)
       await readOlder(lobby, room)
     },
     async resync() {
-      await actions.ready()
+      await ready(core, actions)
       await room.sync?.resync()
     },
   })
@@ -212,7 +221,6 @@ export function openRoom(lobby: Lobby, id: string): Room {
     floor: Number.POSITIVE_INFINITY,
     top: 0,
     loaded: false,
-    stored: false,
     leading: false,
     leave: () => {},
   }

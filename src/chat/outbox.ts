@@ -11,11 +11,13 @@ export type OutboxDecision =
   | { type: 'blocked'; row: OutboxRow }
   | { type: 'idle' }
 
-/** `cancel` passes, so that a stop does not wait behind what it stops. */
+/** `cancel` passes, so that a stop does not wait behind what it stops; neither does the end of the whole session. */
 export type Lane = 'queue' | 'cancel'
 
 const laneOf = ({ request }: OutboxRow): Lane =>
-  request.type === 'command' && request.body.type === 'cancel' ? 'cancel' : 'queue'
+  request.type === 'deleteSession' || (request.type === 'command' && request.body.type === 'cancel')
+    ? 'cancel'
+    : 'queue'
 
 /** The first of these rows, in their order in the session. */
 function firstOf(rows: Iterable<OutboxRow>): OutboxRow | undefined {
@@ -54,7 +56,9 @@ export function nextRow(rows: Iterable<OutboxRow>, account: string, now: number,
 /** The row after a failed attempt: refused where trying again would not help, else due after a back-off. */
 export function afterFailure(row: OutboxRow, error: ErrorData, now: number, random: number): OutboxRow {
   const attempts = row.attempts + 1
-  if (!isRetryable(error)) return { ...row, attempts, claim: null, state: 'refused', error }
+  // Without a status nobody was asked: who is signed in may change.
+  const isHeld = error.code === 'auth' && error.status === undefined
+  if (!isRetryable(error) && !isHeld) return { ...row, attempts, claim: null, state: 'refused', error }
   const nextAttemptAt = now + backoffDelay(row.attempts, random, error.retryAfter)
   return { ...row, attempts, claim: null, nextAttemptAt, error }
 }

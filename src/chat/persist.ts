@@ -2,9 +2,18 @@ import { backoffDelay } from '../lib/backoff.ts'
 import type { Env } from '../lib/env.ts'
 import { type ErrorData, errorData } from '../lib/errors.ts'
 import type { Trace } from '../protocol/state.ts'
-import { batchOf, isSaved, note, nothingUnsaved, putBack, type SessionFields, type Unsaved } from './batch.ts'
+import {
+  batchOf,
+  isSaved,
+  note,
+  noteAll,
+  nothingUnsaved,
+  putBack,
+  type SessionFields,
+  type Unsaved,
+} from './batch.ts'
 import type { Core } from './core.ts'
-import type { ChatStorage, CommitOptions } from './ports.ts'
+import type { Change, ChatStorage, CommitOptions, Guard } from './ports.ts'
 
 /** Milliseconds of a growing answer that one transaction collects. */
 const COALESCE = 100
@@ -19,8 +28,10 @@ export interface PersistDeps {
   isRead(core: Core): Promise<boolean>
   /** Called after each write, with what was wrong. */
   onHealth(error: ErrorData | undefined): void
-  /** Called after a batch is stored. */
-  onStored(core: Core): void
+  /** Called after a batch is stored; `epoch` where the session's own row was in it. */
+  onStored(core: Core, epoch: number | undefined): void
+  /** Looks at what is stored instead of what this tab believed to be. Called where a write found it otherwise. */
+  look(core: Core): Promise<void>
 }
 
 /** Writes what sessions change, in order, one transaction at a time per session. */
@@ -29,6 +40,8 @@ export interface Persist {
   note(core: Core, trace: Trace): void
   /** Remembers outbox rows that changed or are gone; they are written soon. */
   noteOutbox(core: Core, ids: Iterable<string>): void
+  /** Remembers all that is known of a session; it is written soon. */
+  noteAll(core: Core): void
   /**
    * Writes everything that was noted before, in one transaction. Resolves with whether it is on disk; where storage fails,
    * it stays unsaved and is tried again.
@@ -72,10 +85,10 @@ const newWriter = (): Writer => ({
 })
 
 /** How a write ended. */
-type Written = { type: 'stored' } | { type: 'unread' } | { type: 'failed'; error: ErrorData }
+type Written = { type: 'stored' } | { type: 'unread' } | { type: 'failed' | 'otherwise'; error: ErrorData }
 
 /** Takes what is unsaved and writes it. Never throws. */
-async function write(core: Core, writer: Writer, deps: PersistDeps): Promise<Written> {
+async function writeOnce(core: Core, writer: Writer, deps: PersistDeps): Promise<Written> {
   const { storage, env } = deps
   const readable = isSaved(writer.unsaved) || (await deps.isRead(core))
   const { unsaved, strict } = writer
@@ -83,16 +96,38 @@ async function write(core: Core, writer: Writer, deps: PersistDeps): Promise<Wri
   if (isSaved(unsaved)) return { type: 'stored' }
   if (!readable) return { type: 'unread' }
   Object.assign(writer, { unsaved: nothingUnsaved(), wroteAt: env.now() })
+  const fields = deps.fieldsOf(core)
+  const { epoch } = fields
+  const absent: Guard = { type: 'absent', table: 'sessions', id: core.id }
+  const guards: Guard[] =
+    epoch === null ? [] : [epoch === undefined ? absent : { type: 'epoch', sessionId: core.id, epoch }]
+  let changes: Change[]
   try {
-    const changes = batchOf(core.state, core.outbox, unsaved, deps.fieldsOf(core), writer.grown)
+    changes = batchOf(core.state, core.outbox, unsaved, fields, writer.grown)
     if (changes.length === 0) return { type: 'stored' }
-    await storage.commit(changes, { durability: strict ? 'strict' : 'relaxed' })
+    await storage.commit(changes, { guards, durability: strict ? 'strict' : 'relaxed' })
   } catch (thrown) {
     putBack(writer.unsaved, unsaved)
+    const error = errorData(thrown, 'storage')
+    return { type: error.code === 'conflict' ? 'otherwise' : 'failed', error }
+  }
+  const own = changes.find((change) => change.type === 'session')
+  deps.onStored(core, own?.row.epoch)
+  return { type: 'stored' }
+}
+
+/** Writes, and once more where the session's row was not the one that this tab knew. */
+async function write(core: Core, writer: Writer, deps: PersistDeps): Promise<Written> {
+  const { strict } = writer
+  const written = await writeOnce(core, writer, deps)
+  if (written.type !== 'otherwise') return written
+  try {
+    await deps.look(core)
+  } catch (thrown) {
     return { type: 'failed', error: errorData(thrown, 'storage') }
   }
-  deps.onStored(core)
-  return { type: 'stored' }
+  writer.strict ||= strict
+  return writeOnce(core, writer, deps)
 }
 
 interface Desk {
@@ -129,7 +164,7 @@ async function attempt(desk: Desk, core: Core, writer: Writer): Promise<boolean>
   if (written.type !== 'stored') {
     writer.failures++
     // What nobody could read has told of itself.
-    if (written.type === 'failed') deps.onHealth(written.error)
+    if (written.type !== 'unread') deps.onHealth(written.error)
     later(desk, core, writer, backoffDelay(failures, deps.env.random()))
     return false
   }
@@ -178,6 +213,11 @@ export function createPersist(deps: PersistDeps): Persist {
     noteOutbox(core, ids) {
       const writer = writerOf(desk, core)
       for (const id of ids) writer.unsaved.outbox.add(id)
+      schedule(desk, core, writer, false)
+    },
+    noteAll(core) {
+      const writer = writerOf(desk, core)
+      noteAll(writer.unsaved, core.state, core.outbox)
       schedule(desk, core, writer, false)
     },
     commit(core, { durability } = {}) {

@@ -15,8 +15,10 @@ export interface StoredSession {
   nextLocal: number
   /** Whether everything older is stored, too. */
   complete: boolean
-  /** Rises when a tab takes the session's writing over. */
+  /** Rises when a tab takes the session's writing over, and when the session is deleted. */
   epoch: number
+  /** All that is left of a deleted session, so that nobody writes it again. It stands last in the list. */
+  deleted?: boolean | undefined
 }
 
 /** One message in its place. */
@@ -101,6 +103,7 @@ export type Guard =
   | { type: 'claim'; outboxId: string; claim: string | null }
   /** No such outbox row, message, session or record. */
   | { type: 'absent'; table: 'outbox' | 'messages' | 'sessions'; id: string }
+  /** The session has a row, and it is of this epoch. */
   | { type: 'epoch'; sessionId: string; epoch: number }
 
 export interface CommitOptions {
@@ -116,6 +119,8 @@ export interface MessageWindow {
   /** Whether rows below the window are stored. */
   hasOlder: boolean
   outbox: readonly OutboxRow[]
+  /** Names of the rows of this window that could not be read. They are not deleted. */
+  unreadable?: readonly string[]
 }
 
 /**
@@ -128,9 +133,11 @@ export interface ChatStorage {
   /** Names the database to other tabs that share it; absent where none can. */
   readonly name?: string
   /** What start-up needs: the newest sessions, and every outbox row in order. */
-  start(options: {
-    sessions: number
-  }): Promise<{ sessions: readonly StoredSession[]; outbox: readonly OutboxRow[] }>
+  start(options: { sessions: number }): Promise<{
+    sessions: readonly StoredSession[]
+    outbox: readonly OutboxRow[]
+    unreadable?: readonly string[]
+  }>
   /** Sessions by recency (`updatedAt`, then id, descending), after the given one. */
   sessions(options: {
     after?: { updatedAt: number; id: string }

@@ -33,8 +33,8 @@ export interface Room {
   top: number
   /** Whether what is stored was read. Until then nothing is written: it would be written over that. */
   loaded: boolean
-  /** Whether the session has a row of its own in storage. */
-  stored: boolean
+  /** The epoch of the session's row in storage; undefined where it has none, null where it cannot be read. */
+  epoch?: number | null | undefined
   /** Whether this tab writes the session; `drain` and `sync` serve it then. */
   leading: boolean
   drain?: Drain
@@ -48,7 +48,8 @@ export const fieldsOf = (room: Room): SessionFields => ({
   tidemark: room.core.fields.tidemark,
   complete: room.core.fields.complete,
   nextLocal: room.nextLocal,
-  owns: room.leading || !room.stored,
+  epoch: room.epoch,
+  owns: room.leading || typeof room.epoch !== 'number',
 })
 
 export function nextPosition(room: Room, messageId?: string): number {

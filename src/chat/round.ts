@@ -6,6 +6,7 @@ import { messagesOf, type SessionState } from '../protocol/state.ts'
 import { catchUp, foldBatch } from './catch-up.ts'
 import type { ChatContext } from './context.ts'
 import { type Core, setFields, update } from './core.ts'
+import type { CoreFields } from './fields.ts'
 import type { EventBatch, Runtime } from './runtime-port.ts'
 import { isOffline } from './wake.ts'
 
@@ -14,6 +15,9 @@ export interface SyncDeps extends ChatContext {
   /** Whether this session is one of the few that hold a connection; the others are read in pages. */
   mayFollow(): boolean
 }
+
+/** The line works. */
+export const ONLINE: Partial<CoreFields> = { connection: 'online', error: undefined }
 
 /** Milliseconds: the longest wait between looks at a server without a feed while an answer is outstanding. */
 const POLL_CAP = 5_000
@@ -80,7 +84,7 @@ async function readPages(core: Core, line: Line, deps: SyncDeps, signal: AbortSi
   const malformed = await catchUp(core, { runtime, env, byMessage }, signal)
   if (malformed > 0)
     deps.onProblem({ code: 'protocol', message: `${malformed} messages could not be read` }, malformed)
-  setFields(core, { connection: 'online' })
+  setFields(core, ONLINE)
   release(line, waiting)
 }
 
@@ -127,7 +131,7 @@ async function follow(core: Core, line: Line, deps: SyncDeps, signal: AbortSigna
   for await (const batch of runtime.follow(core.id, cursor && formatEventId(cursor), signal)) {
     if (signal.aborted) break
     line.feed = 'open'
-    setFields(core, { connection: 'online' })
+    setFields(core, ONLINE)
     const before = core.state
     fold(core, batch, deps)
     if (core.state.missing) {
@@ -163,6 +167,11 @@ export function failed(
     return 'woken'
   }
   setFields(core, { connection: isOffline(deps.platform) ? 'offline' : 'reconnecting' })
-  if (!isRetryable(error)) deps.onProblem(error)
+  if (!isRetryable(error)) {
+    const words = 'the server does not know this session any more'
+    const told = error.code === 'not-found' ? { ...error, message: words } : error
+    setFields(core, { error: told })
+    deps.onProblem(told)
+  }
   return backoffDelay(line.attempts++, deps.env.random(), error.retryAfter)
 }

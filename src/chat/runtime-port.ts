@@ -40,6 +40,7 @@ export interface DispatchContext {
 /** What the client lends a runtime that owns no truth elsewhere. */
 export interface RuntimeHost {
   readonly env: Env
+  readonly account: string
   /** The branch up to and including `messageId`, whole, oldest first. */
   history(sessionId: string, messageId: string): Promise<readonly Message[]>
   /** The answers of a run that are known so far, oldest first. */

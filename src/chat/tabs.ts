@@ -1,8 +1,8 @@
 import type { Platform } from './platform.ts'
 
-/** What one tab tells the others: something of this session was stored, or all of it deleted. */
+/** What one tab tells the others: something of this session was stored. */
 export interface TabMessage {
-  type: 'stored' | 'deleted'
+  type: 'stored'
   sessionId: string
 }
 
@@ -27,7 +27,7 @@ const isTabMessage = (value: unknown): value is TabMessage =>
   typeof value === 'object' &&
   value !== null &&
   'type' in value &&
-  (value.type === 'stored' || value.type === 'deleted') &&
+  value.type === 'stored' &&
   'sessionId' in value &&
   typeof value.sessionId === 'string'
 

@@ -35,7 +35,12 @@ export interface SessionSnapshot {
   hasOlder: boolean
   /** Id of the newest message up to which everything is settled and known to be complete. */
   tidemark: string | null
-  error?: ErrorData
+  /**
+   * `not-found`: the session was deleted, here or elsewhere (then `messages` holds what was not sent, and nothing else), or
+   * the server does not know it any more. Else what the server answers where trying again will not help: `auth`,
+   * `protocol` and the like. It goes when an answer comes.
+   */
+  error?: ErrorData | undefined
 }
 
 export interface SendOptions {
@@ -66,7 +71,8 @@ export interface MessageStore extends Store<Message | undefined> {
   onAppend(listener: (piece: { index: number; offset: number; text: string }) => void): () => void
 }
 
-/** After `close()` every call rejects with `aborted`; in a deleted session all but `stop` and `delete` do with `not-found`. */
+/** After `close()` every call rejects with `aborted`; in a deleted session all but `stop`, `delete` and
+ * `discard` do with `not-found`. */
 export interface ChatSession extends Store<SessionSnapshot> {
   readonly id: string
   /** One message's store; the same object for the same id. */
@@ -94,15 +100,25 @@ export interface ChatSession extends Store<SessionSnapshot> {
   delete(): Promise<void>
 }
 
+/** How a chat fares. The same object until something changes. */
 export interface Health {
+  /**
+   * `failed` from the first failure of the storage to its next success: meanwhile the chat works from memory and from the
+   * network. `memory`: the storage is one that does not outlive the page.
+   */
   storage: 'disk' | 'memory' | 'failed'
+  /** The lines of all open sessions as one: `offline` outranks `reconnecting`, that `connecting`, that `online`. */
   connection: Connection
   /** Whether the browser promised not to evict what is stored; absent until asked, at the first send. */
   persisted?: boolean
-  /** Rows that wait to be sent. */
+  /** Rows of the open sessions that wait to be sent, or were refused and wait for `retry` or `discard`. */
   outbox: number
-  /** Events and rows that could not be read. */
+  /**
+   * Events and stored rows that could not be read since the chat was made. Such a row stays where it is, and a copy of it
+   * is in `storage.records('quarantine')`; a message is fetched again where a server has it.
+   */
   quarantined: number
+  /** What went wrong last that nobody waited for; stays when it is over. */
   lastError?: ErrorData
 }
 

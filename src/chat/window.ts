@@ -5,6 +5,7 @@ import { messageOf, putMessages, removeMessage, type SessionState, type Trace } 
 import type { Unsaved } from './batch.ts'
 import { setFields, setOutbox, update } from './core.ts'
 import { behindStored, localAfter } from './late.ts'
+import { withHead } from './lost.ts'
 import { asAsked } from './others.ts'
 import { LOCAL_POSITION, type MessageWindow, type OutboxRow, type StoredMessage } from './ports.ts'
 import type { Room } from './room.ts'
@@ -100,6 +101,7 @@ function takeOutbox({ core }: Room, stored: readonly OutboxRow[], unsaved: Reado
 /** The session's own row: a tab that does not lead mirrors it, since the leading tab wrote it. */
 function withSession(room: Room, state: SessionState, { session: stored }: MessageWindow): SessionState {
   if (!stored) return state
+  if (stored.deleted) return state.deleted ? state : { ...state, deleted: true }
   const cursor = (stored.eventId && parseEventId(stored.eventId)) || null
   const ahead = (cursor?.n ?? 0) > (state.cursor?.n ?? 0)
   const { headId: storedHead } = stored.session
@@ -131,10 +133,9 @@ export function takeWindow(
   const news = takeOutbox(room, window.outbox, unsaved)
   const take = (state: SessionState, trace: Trace): SessionState => {
     const kept = withoutStrays(room, state, window, unsaved, trace)
-    return withSession(room, mergeRows(kept, rows, unsaved, trace), window)
+    return withHead(withSession(room, mergeRows(kept, rows, unsaved, trace), window), window, owns)
   }
   update(core, take, 'stored')
-  room.stored ||= stored !== undefined
   if (stored && !room.leading) setFields(core, { tidemark: stored.tidemark, complete: stored.complete })
   if (owns) setFields(core, { complete: true })
   const asked = room.leading ? news : [...core.outbox.values()]

@@ -152,7 +152,7 @@ const APPLY: { readonly [T in ChatEventType]: Apply<T> } = {
       newer.headId !== null && newer.headId !== state.session?.headId ? newer.headId : state.headId
     return { ...state, session: newer, headId }
   },
-  'session.deleted': (state) => (state.deleted ? state : { ...state, deleted: true }),
+  'session.deleted': (state) => ({ ...state, deleted: true }),
   'run.started': (state, { runId }) =>
     state.runs.has(runId) ? state : { ...state, runs: new Set(state.runs).add(runId) },
   'run.waiting': (state) => state,
@@ -166,7 +166,7 @@ const apply = <T extends ChatEventType>(
   state: SessionState,
   event: Extract<ChatEvent, { type: T }>,
   context: Context,
-) => (APPLY[event.type] as Apply<T>)(state, event, context)
+) => (state.deleted ? state : (APPLY[event.type] as Apply<T>)(state, event, context))
 
 /**
  * Folds one event into a session. Total: every event in every state has an outcome. Idempotent: what is known, late or
@@ -177,7 +177,7 @@ const apply = <T extends ChatEventType>(
  */
 export function reduce(state: SessionState, envelope: Joined, now = 0, trace?: Trace): SessionState {
   const { id, event } = envelope
-  if (!id) return apply(state, event, { proven: false, now, trace })
+  if (!id || state.deleted) return apply(state, event, { proven: false, now, trace })
   const { missing, cursor, rev } = state
   const standing = order(cursor, id, envelope.first ?? id.n)
   if (standing === 'known' || (missing && isStopped(missing))) return state
@@ -222,6 +222,7 @@ export function reduceAll(
 
 /** Folds a page's rows into a session, one by one. Cursors are the caller's: only it knows whether this was the last. */
 export function mergePage(state: SessionState, page: MessagePage, trace?: Trace): SessionState {
+  if (state.deleted) return state
   const context = { proven: true, now: 0, trace }
   let merged = state
   for (const { id, rev } of page.deleted ?? [])

@@ -6,7 +6,7 @@ export interface Missing {
   /** First and last missing event number, where known. */
   from?: number
   to?: number
-  reason: 'hole' | 'trimmed' | 'diverged' | 'restarted' | 'offset' | 'malformed'
+  reason: 'hole' | 'trimmed' | 'diverged' | 'restarted' | 'offset' | 'malformed' | 'emptied'
 }
 
 /**

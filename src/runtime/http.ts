@@ -5,11 +5,21 @@ import { retryAfterOf } from './retry-after.ts'
 
 type HeadersLike = Readonly<Record<string, string>>
 
+/** Who is signed in, and what proves it. */
+export interface Identity {
+  account: string
+  headers: HeadersLike
+}
+
 export interface HttpOptions {
   /** Where the API lives. */
   url: string
-  /** Sent with each request, e.g. a bearer token. */
-  headers?: HeadersLike | (() => HeadersLike | Promise<HeadersLike>)
+  /**
+   * Sent with each request, e.g. a bearer token. A function is asked for each request, and again after a 401, once. One that
+   * answers with `account` as well sees to it that nothing is asked for or sent under another account than that of
+   * `createChat`: then the request fails with `auth`, and what waits in the outbox goes on waiting.
+   */
+  headers?: HeadersLike | (() => HeadersLike | Identity | Promise<HeadersLike | Identity>)
   /** @default the platform's */
   fetch?: typeof fetch
   /** Whether cookies go along. @default 'same-origin' */
@@ -87,11 +97,27 @@ async function jsonOf(response: Response): Promise<unknown> {
   }
 }
 
-/** Requests below one URL. Headers are asked for anew after a 401, once, so that a rotated token goes through. */
-export function createHttp({ url, headers, fetch: given, credentials = 'same-origin' }: HttpOptions): Http {
+const isIdentity = (given: HeadersLike | Identity | undefined): given is Identity =>
+  typeof given?.headers === 'object'
+
+/** The headers of a request, where they are those of this account. */
+function headersFor(given: HeadersLike | Identity | undefined, account: string | undefined) {
+  if (!isIdentity(given)) return given
+  if (given.account === account) return given.headers
+  throw new TidemarkError('auth', 'somebody else is signed in than the account of this chat')
+}
+
+/**
+ * Requests below one URL. Headers are asked for anew after a 401, once, so that a rotated token goes through.
+ * @param account whose requests these are
+ */
+export function createHttp(
+  { url, headers, fetch: given, credentials = 'same-origin' }: HttpOptions,
+  account: () => string | undefined,
+): Http {
   expectOption(typeof url === 'string', 'url: expected where /sessions lives, such as "/api"')
   const base = url.replace(/\/+$/, '')
-  const own = async () => (typeof headers === 'function' ? await headers() : headers)
+  const own = async () => headersFor(typeof headers === 'function' ? await headers() : headers, account())
 
   async function once(method: string, path: string, request: HttpRequest): Promise<Response> {
     const body = request.body === undefined ? null : JSON.stringify(request.body)

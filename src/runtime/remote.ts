@@ -121,12 +121,14 @@ async function list(line: Line, query: { after?: string; limit: number }, signal
  * @param options.headers sent with each request; may be async, and is asked again after a 401, once
  */
 export function remote(options: RemoteOptions): Runtime {
-  const line: Line = { http: createHttp(options), silence: options.silence, env: platformEnv }
-  const { http } = line
+  let account: string | undefined
+  const http = createHttp(options, () => account)
+  const line: Line = { http, silence: options.silence, env: platformEnv }
   return {
     truth: 'server',
     open(host: RuntimeHost) {
       line.env = host.env
+      account = host.account
     },
     dispatch: (request, context) => dispatch(line, request, context),
     follow(sessionId, cursor, signal) {

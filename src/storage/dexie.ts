@@ -2,7 +2,7 @@ import type { ChatStorage } from '../chat/ports.ts'
 import { type Env, platformEnv } from '../lib/env.ts'
 import { createConnection } from './connection.ts'
 import { createTransact, type Table, type Transact } from './database.ts'
-import { createQuarantine } from './quarantine.ts'
+import { createQuarantine, nameOf } from './quarantine.ts'
 import { type Reading, readMessages, readOutbox, readRecords, readSessions, readWindow } from './read.ts'
 import { type SchemaVersion, VERSIONS } from './schema.ts'
 import { tablesOf, writeBatch } from './write.ts'
@@ -15,6 +15,17 @@ export interface DexieStorageOptions {
 }
 
 const WINDOW: readonly Table[] = ['sessions', 'messages', 'journal', 'outbox']
+
+/** What was found, and the names of what could not be read of it. */
+async function whole<T extends object>({ unreadable }: Reading, found: Promise<T>) {
+  const read = await found
+  return unreadable.length > 0 ? { ...read, unreadable: unreadable.map(nameOf) } : read
+}
+
+async function readStart(reading: Reading, limit: number) {
+  const [sessions, outbox] = await Promise.all([readSessions(reading, { limit }), readOutbox(reading)])
+  return { sessions, outbox }
+}
 
 /** The port over transactions. Apart from `dexieStorage`, so that another table of versions can be put under it. */
 export function storageOver(
@@ -38,15 +49,10 @@ export function storageOver(
     durable: true,
     name,
     start: ({ sessions }) =>
-      read(['sessions', 'outbox'], async (reading) => {
-        const [newest, outbox] = await Promise.all([
-          readSessions(reading, { limit: sessions }),
-          readOutbox(reading),
-        ])
-        return { sessions: newest, outbox }
-      }),
+      read(['sessions', 'outbox'], (reading) => whole(reading, readStart(reading, sessions))),
     sessions: (query) => read(['sessions'], (reading) => readSessions(reading, query)),
-    window: (sessionId, query) => read(WINDOW, (reading) => readWindow(reading, sessionId, query)),
+    window: (sessionId, query) =>
+      read(WINDOW, (reading) => whole(reading, readWindow(reading, sessionId, query))),
     messages: (ids) => read(['messages', 'journal'], (reading) => readMessages(reading, ids)),
     records: (kind, { sessionId } = {}) =>
       read(['records'], (reading) => readRecords(reading, kind, sessionId)),

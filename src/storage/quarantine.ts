@@ -6,11 +6,15 @@ import type { Unreadable } from './read.ts'
 /** Where rows name their session. */
 const SESSION = ['sessionId', 'message.sessionId', 'session.id']
 
-function copyOf({ table, key, row, path }: Unreadable): StoredRecord {
+/** The name of a row among those that cannot be read: table and key. */
+export const nameOf = ({ table, key }: Unreadable): string => JSON.stringify([table, ...key])
+
+function copyOf(unreadable: Unreadable): StoredRecord {
+  const { table, row, path } = unreadable
   const sessionId = SESSION.map((place) => valueAt(row, place)).find((id) => typeof id === 'string')
   return {
     kind: 'quarantine',
-    key: JSON.stringify([table, ...key]),
+    key: nameOf(unreadable),
     sessionId: typeof sessionId === 'string' ? sessionId : null,
     value: { table, row, path },
   }

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { batchOf, note, nothingUnsaved } from '../../src/chat/batch.ts'
+import { withoutSession } from '../../src/chat/local.ts'
 import { LOCAL_POSITION } from '../../src/chat/ports.ts'
 import type { AssistantBlock } from '../../src/message/schema.ts'
 import { emptyState, newTrace, putMessages, removeMessage } from '../../src/protocol/state.ts'
@@ -146,10 +147,10 @@ describe('a batch', () => {
     await at.write()
     at.fold({ id: { n: 5, tag: 'x' }, event: delta('a', 'y') })
     at.queue('d', true)
-    at.change((state) => ({ ...state, deleted: true }))
-    expect(types(await at.write())).toEqual(['deleteSession', 'outbox'])
+    at.change((state, trace) => withoutSession({ ...state, deleted: true }, [], trace))
+    expect(types(await at.write())).toEqual(['deleteSession', 'outbox', 'session'])
     const { session, rows, outbox } = await at.storage.window(SESSION, { limit: 9 })
-    expect([session, rows, outbox.length]).toEqual([undefined, [], 1])
+    expect([session?.deleted, rows, outbox.length]).toEqual([true, [], 1])
   })
 
   test('has a cursor only with the rows that it speaks of', async () => {

@@ -123,18 +123,20 @@ describe('a session', () => {
     expect(await ending(two.answer)).toBe('not-found')
     expect(chat.sessions.get()).toEqual([])
     await idle()
-    expect(await storage.window('s', { limit: 10 })).toEqual({
-      session: undefined,
-      rows: [],
-      hasOlder: false,
-      outbox: [],
-    })
+    const { session: left, rows, outbox } = await storage.window('s', { limit: 10 })
+    expect([left?.deleted, left?.session.title, rows, outbox]).toEqual([true, undefined, [], []])
+    expect(session.get()).toMatchObject({ status: 'ready', messages: [], error: { code: 'not-found' } })
     await session.delete()
     await session.stop()
     for (const call of [session.send('x'), session.rename('x'), session.regenerate(one.id)])
       expect(await ending(call)).toBe('not-found')
+    for (const call of [session.loadOlder(), session.resync()]) expect(await ending(call)).toBe('not-found')
     await world.pass(60_000)
-    expect((await storage.start({ sessions: 10 })).sessions).toEqual([])
+    const look = lookInto(storage)
+    await look.world.until(() => look.session.get().status === 'ready')
+    expect(look.chat.sessions.get()).toEqual([])
+    expect(look.session.get()).toMatchObject({ messages: [], error: { code: 'not-found' } })
+    expect(await ending(look.session.send('x'))).toBe('not-found')
   })
 })
 

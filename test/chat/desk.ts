@@ -22,6 +22,7 @@ export const fields = (places: ReadonlyMap<string, number> = new Map()): Session
   tidemark: null,
   complete: true,
   nextLocal: 0,
+  epoch: undefined,
   owns: true,
 })
 

@@ -109,7 +109,12 @@ describe('the next row', () => {
 
 describe('after a failure', () => {
   test.each(ErrorCode.options)('%s is tried again or refused, as its code says', (code) => {
-    const failed = afterFailure(row('a', 1, { claim: 'tab', attempts: 2 }), { code, message: 'no' }, NOW, 0.5)
+    const failed = afterFailure(
+      row('a', 1, { claim: 'tab', attempts: 2 }),
+      { code, message: 'no', status: 400 },
+      NOW,
+      0.5,
+    )
     expect(failed).toMatchObject({
       state: isRetryable({ code }) ? 'waiting' : 'refused',
       attempts: 3,
@@ -118,6 +123,11 @@ describe('after a failure', () => {
       request: send('a'),
     })
     expect(failed.nextAttemptAt > NOW).toBe(isRetryable({ code }))
+  })
+
+  test('auth without a status waits: nobody was asked, and who is signed in may change', () => {
+    const failed = afterFailure(row('a', 1), { code: 'auth', message: 'somebody else' }, NOW, 0.5)
+    expect(failed).toMatchObject({ state: 'waiting', error: { code: 'auth' } })
   })
 
   test('the wait doubles with each attempt, up to its cap, and never undercuts what was asked for', () => {

@@ -15,12 +15,18 @@ export interface WatchedStorage extends ChatStorage {
   fail(decide?: (n: number, operation: Operation) => boolean): void
   /** Lets commits wait until the function that it returns is called. */
   hold(): () => void
+  /** The database is deleted, and a new one is there at once. */
+  empty(): void
   /** The same rows for another chat. Closing one does not close the other. */
   reopen(): WatchedStorage
 }
 
 /** A memory that says it is a disk, writes down what it is told, and fails when it is told to. */
-export function watchedStorage(inner: ChatStorage = memoryStorage(), name?: string): WatchedStorage {
+export const watchedStorage = (inner: ChatStorage = memoryStorage(), name?: string): WatchedStorage =>
+  watch({ inner }, name)
+
+/** @param disk what all who opened it share */
+function watch(disk: { inner: ChatStorage }, name: string | undefined): WatchedStorage {
   let count = 0
   let closed = false
   let fails: (n: number, operation: Operation) => boolean = () => false
@@ -50,16 +56,19 @@ export function watchedStorage(inner: ChatStorage = memoryStorage(), name?: stri
         release()
       }
     },
-    reopen: () => watchedStorage(inner, name),
-    start: (options) => step('start', () => inner.start(options)),
-    sessions: (options) => step('sessions', () => inner.sessions(options)),
-    window: (id, options) => step('window', () => inner.window(id, options)),
-    messages: (ids) => step('messages', () => inner.messages(ids)),
-    records: (kind, options) => step('records', () => inner.records(kind, options)),
+    empty() {
+      disk.inner = memoryStorage()
+    },
+    reopen: () => watch(disk, name),
+    start: (options) => step('start', () => disk.inner.start(options)),
+    sessions: (options) => step('sessions', () => disk.inner.sessions(options)),
+    window: (id, options) => step('window', () => disk.inner.window(id, options)),
+    messages: (ids) => step('messages', () => disk.inner.messages(ids)),
+    records: (kind, options) => step('records', () => disk.inner.records(kind, options)),
     commit: (changes, options) =>
       step('commit', async () => {
         await held
-        await inner.commit(changes, options)
+        await disk.inner.commit(changes, options)
         commits.push({ changes, options })
       }),
     async close() {

@@ -110,7 +110,8 @@ describe('two tabs of a direct chat', () => {
     await second.session.delete()
     await expect.poll(() => [first, second].map(({ chat }) => chat.sessions.get().length)).toEqual([0, 0])
     await first.world.pass(1_000)
-    expect(await storage.start({ sessions: 9 })).toEqual({ sessions: [], outbox: [] })
+    const { sessions, outbox } = await storage.start({ sessions: 9 })
+    expect([sessions.map(({ deleted }) => deleted), outbox]).toEqual([[true], []])
   })
 
   test('stop a run that the other one runs', async () => {

@@ -19,6 +19,7 @@ function stage(steps: Script, known: Message[] = [user('q', { status: 'pending' 
   const { env } = createWorld()
   const host: RuntimeHost = {
     env,
+    account: 'default',
     offline: () => false,
     history: async (_, id) => known.slice(0, known.findIndex((message) => message.id === id) + 1),
     answers: () => answers,

@@ -1,5 +1,6 @@
 import { onTestFinished } from 'vitest'
 import { createChat } from '../../src/chat/create.ts'
+import type { Platform } from '../../src/chat/platform.ts'
 import type { Chat, ChatSession } from '../../src/chat/types.ts'
 import { sameJson } from '../../src/protocol/merge.ts'
 import { type RemoteOptions, remote } from '../../src/runtime/remote.ts'
@@ -20,11 +21,14 @@ export interface RemoteSetup extends ServerOptions, Pick<RemoteOptions, 'headers
   server?: Server
   storage?: WatchedStorage
   world?: World
+  account?: string
+  platform?: Platform
 }
 
 /** A chat over a scripted server in the same process, and a storage that can be looked into. Closed when the test is over. */
 export function remoteChat(setup: RemoteSetup = {}): RemoteChat {
-  const { storage = watchedStorage(), world = createWorld(), headers, silence, ...options } = setup
+  const { storage = watchedStorage(), world = createWorld(), headers, silence, ...rest } = setup
+  const { account, platform, ...options } = rest
   const { server = scriptedServer(options) } = setup
   const runtime = remote({
     url: 'http://server',
@@ -32,7 +36,13 @@ export function remoteChat(setup: RemoteSetup = {}): RemoteChat {
     ...(headers && { headers }),
     ...(silence !== undefined && { silence }),
   })
-  const chat = createChat({ storage, env: world.env, runtime })
+  const chat = createChat({
+    storage,
+    env: world.env,
+    runtime,
+    ...(account !== undefined && { account }),
+    ...(platform && { platform }),
+  })
   onTestFinished(() => chat.close())
   return { chat, session: chat.session('s'), server, storage, world }
 }
