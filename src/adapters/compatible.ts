@@ -1,4 +1,5 @@
 import { TidemarkError } from '../lib/errors.ts'
+import type { Effort } from './contract.ts'
 import { record, string } from './json.ts'
 import type { ChatQuirks } from './openai-chat-quirks.ts'
 import { type ReplayAnswer, textOfBlocks } from './replay.ts'
@@ -25,20 +26,99 @@ const reasoningDetails: AnswerFields = ({ content, own }) => {
   return own && details.length > 0 ? { reasoning_details: details } : {}
 }
 
+type Thinking = NonNullable<ChatQuirks['effort']>
+
+/** The three that everybody knows, and none. */
+const known = (effort: Effort): Effort => (effort === 'minimal' ? 'low' : effort === 'max' ? 'high' : effort)
+
+const threeSteps: Thinking = (effort) => ({ reasoning_effort: known(effort) })
+
+const reasoning: Thinking = (effort) => ({ reasoning: { effort: effort === 'max' ? 'xhigh' : effort } })
+
+const onOrOff: Thinking = (effort) => ({ thinking: { type: effort === 'none' ? 'disabled' : 'enabled' } })
+
+/** Models of all makers: their templates have switches of their own, and pass over those of others. */
+const template: Thinking = (effort) => {
+  const thinks = effort !== 'none'
+  return {
+    ...(thinks && threeSteps(effort, '')),
+    chat_template_kwargs: { enable_thinking: thinks, thinking: thinks },
+  }
+}
+
 const NINE = /^[A-Za-z0-9]{9}$/
 
 /** What is known of servers that speak Chat Completions their own way, by the provider's usual name. */
 export const SERVER_QUIRKS = {
   // "enable_thinking must be set to false for non-streaming calls"
-  alibaba: { bodyWhole: { enable_thinking: false } },
+  alibaba: {
+    bodyWhole: { enable_thinking: false },
+    effort: (effort) => ({ enable_thinking: effort !== 'none' }),
+    schemas: false,
+  },
+  cerebras: { effort: threeSteps },
   // "The reasoning_content in the thinking mode must be passed back to the API": of every answer
-  deepseek: { answerFields: reasoningContent(() => true) },
+  deepseek: {
+    answerFields: reasoningContent(() => true),
+    // It maps what it does not know to what it does, except that nothing is said of how hard not to think.
+    effort: (effort) => ({
+      ...onOrOff(effort, ''),
+      ...(effort !== 'none' && { reasoning_effort: effort }),
+    }),
+    schemas: false,
+  },
+  google: { effort: (effort) => ({ reasoning_effort: effort === 'max' ? 'high' : effort }) },
+  gpustack: { effort: template },
+  // Qwen knows none and the default.
+  groq: {
+    effort: (effort, model) =>
+      /qwen/i.test(model)
+        ? { reasoning_effort: effort === 'none' ? effort : 'default' }
+        : threeSteps(effort, model),
+  },
+  huggingface: { effort: threeSteps },
+  llamacpp: { effort: template },
+  lmstudio: { effort: template },
   // "Tool call id was … but must be a-z, A-Z, 0-9, with a length of 9"
-  mistral: { callIds: { own: NINE, foreign: NINE, prefix: '' }, streamOptions: false },
+  mistral: {
+    callIds: { own: NINE, foreign: NINE, prefix: '' },
+    streamOptions: false,
+    effort: (effort, model) =>
+      /magistral/i.test(model)
+        ? { prompt_mode: effort === 'none' ? undefined : 'reasoning' }
+        : { reasoning_effort: effort === 'none' ? effort : 'high' },
+  },
   // "thinking is enabled but reasoning_content is missing in assistant tool call message at index …"
-  moonshot: { answerFields: reasoningContent(({ results }) => results.length > 0, '(not recorded)') },
-  openrouter: { answerFields: reasoningDetails },
-  zai: { answerFields: reasoningContent(() => false) },
+  moonshot: {
+    answerFields: reasoningContent(({ results }) => results.length > 0, '(not recorded)'),
+    effort: onOrOff,
+    schemas: false,
+  },
+  ollama: { effort: threeSteps },
+  openrouter: {
+    answerFields: reasoningDetails,
+    effort: reasoning,
+    // Only Anthropic's models keep nothing unless they are told to.
+    cache: (cache, model) =>
+      /claude/i.test(model)
+        ? { cache_control: { type: 'ephemeral', ...(cache === 'long' && { ttl: '1h' }) } }
+        : {},
+  },
+  perplexity: { effort: threeSteps },
+  snowflake: { effort: reasoning },
+  together: {
+    effort: (effort, model) =>
+      /gpt-oss/i.test(model) ? threeSteps(effort, model) : { reasoning: { enabled: effort !== 'none' } },
+  },
+  'vercel-gateway': { effort: reasoning },
+  vllm: { effort: template },
+  xai: {
+    // "Model … does not support parameter reasoningEffort"
+    effort: (effort, model) => (/grok-(3-mini|4\.[3-9]|[5-9])/i.test(model) ? threeSteps(effort, model) : {}),
+    // "Argument not supported on this model: stop": wherever it thinks
+    stop: /grok-[12]|non-reasoning/i,
+  },
+  zai: { answerFields: reasoningContent(() => false), effort: onOrOff, schemas: false },
 } as const satisfies Record<string, ChatQuirks>
 
 /** Where a server is, and how it wants to be asked. */
@@ -73,25 +153,32 @@ export const SERVERS = {
   bedrock: { baseURL: 'https://bedrock-runtime.{region}.amazonaws.com/openai/v1' },
   // For the models that the address above does not have.
   'bedrock-mantle': { baseURL: 'https://bedrock-mantle.{region}.api.aws/v1' },
-  cerebras: { baseURL: 'https://api.cerebras.ai/v1' },
+  cerebras: { baseURL: 'https://api.cerebras.ai/v1', quirks: SERVER_QUIRKS.cerebras },
   cloudflare: { baseURL: 'https://api.cloudflare.com/client/v4/accounts/{account}/ai/v1' },
   databricks: { baseURL: 'https://{host}/serving-endpoints' },
   deepseek: { baseURL: 'https://api.deepseek.com', quirks: SERVER_QUIRKS.deepseek },
-  google: { baseURL: 'https://generativelanguage.googleapis.com/v1beta/openai' },
-  groq: { baseURL: 'https://api.groq.com/openai/v1' },
-  huggingface: { baseURL: 'https://router.huggingface.co/v1' },
-  llamacpp: { baseURL: 'http://localhost:8080/v1' },
-  lmstudio: { baseURL: 'http://localhost:1234/v1' },
+  google: {
+    baseURL: 'https://generativelanguage.googleapis.com/v1beta/openai',
+    quirks: SERVER_QUIRKS.google,
+  },
+  gpustack: { baseURL: 'https://{host}/v1', quirks: SERVER_QUIRKS.gpustack },
+  groq: { baseURL: 'https://api.groq.com/openai/v1', quirks: SERVER_QUIRKS.groq },
+  huggingface: { baseURL: 'https://router.huggingface.co/v1', quirks: SERVER_QUIRKS.huggingface },
+  llamacpp: { baseURL: 'http://localhost:8080/v1', quirks: SERVER_QUIRKS.llamacpp },
+  lmstudio: { baseURL: 'http://localhost:1234/v1', quirks: SERVER_QUIRKS.lmstudio },
   mistral: { baseURL: 'https://api.mistral.ai/v1', quirks: SERVER_QUIRKS.mistral },
   moonshot: { baseURL: 'https://api.moonshot.ai/v1', quirks: SERVER_QUIRKS.moonshot },
-  ollama: { baseURL: 'http://localhost:11434/v1' },
+  ollama: { baseURL: 'http://localhost:11434/v1', quirks: SERVER_QUIRKS.ollama },
   openrouter: { baseURL: 'https://openrouter.ai/api/v1', quirks: SERVER_QUIRKS.openrouter },
-  perplexity: { baseURL: 'https://api.perplexity.ai' },
-  snowflake: { baseURL: 'https://{account}.snowflakecomputing.com/api/v2/cortex/v1' },
-  together: { baseURL: 'https://api.together.xyz/v1' },
-  'vercel-gateway': { baseURL: 'https://ai-gateway.vercel.sh/v1' },
-  vllm: { baseURL: 'http://localhost:8000/v1' },
-  xai: { baseURL: 'https://api.x.ai/v1' },
+  perplexity: { baseURL: 'https://api.perplexity.ai', quirks: SERVER_QUIRKS.perplexity },
+  snowflake: {
+    baseURL: 'https://{account}.snowflakecomputing.com/api/v2/cortex/v1',
+    quirks: SERVER_QUIRKS.snowflake,
+  },
+  together: { baseURL: 'https://api.together.xyz/v1', quirks: SERVER_QUIRKS.together },
+  'vercel-gateway': { baseURL: 'https://ai-gateway.vercel.sh/v1', quirks: SERVER_QUIRKS['vercel-gateway'] },
+  vllm: { baseURL: 'http://localhost:8000/v1', quirks: SERVER_QUIRKS.vllm },
+  xai: { baseURL: 'https://api.x.ai/v1', quirks: SERVER_QUIRKS.xai },
   zai: { baseURL: 'https://api.z.ai/api/paas/v4', quirks: SERVER_QUIRKS.zai },
 } as const satisfies Record<string, CompatibleServer>
 

@@ -1,7 +1,7 @@
 import { wellFormed } from '../lib/text.ts'
 import type { UserBlock } from '../message/schema.ts'
 import type { CallIdRule } from './call-ids.ts'
-import type { CallOptions, EncodedRequest, ModelContext, ToolSpec } from './contract.ts'
+import type { CallOptions, Effort, EncodedRequest, ModelContext, OutputFormat, ToolSpec } from './contract.ts'
 import type { ChatQuirks } from './openai-chat-quirks.ts'
 import {
   argumentsText,
@@ -35,13 +35,19 @@ export function encodeChat(
     temperature,
     topP,
     stop,
+    cache,
+    thinking,
+    output,
     extra,
   } = options
-  const { maxTokens = 'max_tokens', sampling = true, streamOptions = true } = quirks
+  const { maxTokens = 'max_tokens', sampling = true, streamOptions = true, schemas = true } = quirks
   const tools = toolsOf(context, choice)
   const body: Json = {
     model,
-    messages: messagesOf(context, provider, quirks),
+    messages: messagesOf(output && !schemas ? withSchema(context, output) : context, provider, quirks),
+    ...(thinking && (quirks.effort ?? effortFields)(thinking, model)),
+    response_format: output && formatOf(output, schemas),
+    ...(cache && quirks.cache?.(cache, model)),
     ...(stream ? { stream } : quirks.bodyWhole),
     stream_options: stream && streamOptions ? { include_usage: true } : undefined,
     // An empty list is refused, and so is a choice among nothing.
@@ -50,12 +56,26 @@ export function encodeChat(
       tool_choice: typeof choice === 'object' ? { type: 'function', function: choice } : choice,
     }),
     [maxTokens]: maxOutputTokens,
-    ...(sampling && { temperature, top_p: topP, stop: stop?.length ? stop : undefined }),
+    ...(sampling && { temperature, top_p: topP }),
+    stop: sampling && stop?.length && (quirks.stop?.test(model) ?? true) ? stop : undefined,
     // Spread copies own fields alone, and `__proto__` as a field like any other.
     ...extra,
   }
   return { path: '/chat/completions', headers: { 'content-type': 'application/json' }, body }
 }
+
+const effortFields = (thinking: Effort): Json => ({
+  reasoning_effort: thinking === 'max' ? 'xhigh' : thinking,
+})
+
+const formatOf = ({ name = 'output', schema, strict = false }: OutputFormat, schemas: boolean): Json =>
+  schemas ? { type: 'json_schema', json_schema: { name, schema, strict } } : { type: 'json_object' }
+
+/** Some servers want to read of JSON before they answer in it; none of them reads the schema elsewhere. */
+const withSchema = ({ system = '', ...context }: ModelContext, { schema }: OutputFormat): ModelContext => ({
+  ...context,
+  system: `${system}\n\nAnswer in JSON that fits this schema:\n${JSON.stringify(schema)}`.trimStart(),
+})
 
 const toolOf = ({ name, description, parameters }: ToolSpec): Json => ({
   type: 'function',

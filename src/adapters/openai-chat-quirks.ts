@@ -1,4 +1,5 @@
 import type { CallIdRule } from './call-ids.ts'
+import type { Effort } from './contract.ts'
 import type { ReplayAnswer } from './replay.ts'
 
 /** Where a server or a model departs from what the others take. Everything has a default that most take. */
@@ -11,6 +12,14 @@ export interface ChatQuirks {
   maxTokens?: 'max_tokens' | 'max_completion_tokens'
   /** Whether it takes `temperature`, `top_p` and `stop`; where not, they are left out. @default true */
   sampling?: boolean
+  /** How it is told how hard to think. @default `reasoning_effort`, in OpenAI's words, except of its models that do not */
+  effort?: (effort: Effort, model: string) => Readonly<Record<string, unknown>>
+  /** The models that take `stop`, where not all do. */
+  stop?: RegExp
+  /** Whether it holds an answer to a schema. Where not, it is asked for any JSON, and the model is shown the schema. @default true */
+  schemas?: boolean
+  /** How it is told to keep what was said. @default not at all: most keep it by themselves */
+  cache?: (cache: 'short' | 'long', model: string) => Readonly<Record<string, unknown>>
   /** Whether it takes `stream_options`, to report usage at the end of a stream. @default true */
   streamOptions?: boolean
   /** Fields of a request for a whole answer. */
@@ -23,8 +32,15 @@ export interface ChatQuirks {
  */
 export const isReasoning = (model: string): boolean => /(^|\/)(o\d|gpt-5(?!.*chat))/i.test(model)
 
+/**
+ * OpenAI's models that do not think: "Unrecognized request argument supplied: reasoning_effort", "Encrypted content is not
+ * supported with this model".
+ */
+export const isThoughtless = (model: string): boolean => /(^|\/)(gpt-(3|4)|gpt-5.*chat|chatgpt)/i.test(model)
+
 /** What is known of a model; what the caller says of its server outranks it. */
 export const quirksOf = (model: string, own: ChatQuirks | undefined): ChatQuirks => ({
   ...(isReasoning(model) && { maxTokens: 'max_completion_tokens', sampling: false }),
+  ...(isThoughtless(model) && { effort: () => ({}) }),
   ...own,
 })

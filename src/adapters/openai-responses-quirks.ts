@@ -1,4 +1,4 @@
-import { isReasoning } from './openai-chat-quirks.ts'
+import { isReasoning, isThoughtless } from './openai-chat-quirks.ts'
 
 /** Where a server or a model departs from what the others take. Everything has a default that most take. */
 export interface ResponsesQuirks {
@@ -23,15 +23,9 @@ export const RESPONSES_QUIRKS = {
   xai: { resultImages: false },
 } as const satisfies Record<string, ResponsesQuirks>
 
-/**
- * OpenAI's models that do not think: "Encrypted content is not supported with this model", "Unsupported parameter:
- * 'reasoning.effort' is not supported with this model."
- */
-const THOUGHTLESS = /(^|\/)(gpt-(3|4)|gpt-5.*chat|chatgpt)/i
-
 /** What is known of a model; what the caller says of its server outranks it. */
 export const responsesQuirksOf = (model: string, own: ResponsesQuirks | undefined): ResponsesQuirks => ({
   ...(isReasoning(model) && { sampling: false }),
-  ...(THOUGHTLESS.test(model) && { proof: false, thinking: false }),
+  ...(isThoughtless(model) && { proof: false, thinking: false }),
   ...own,
 })

@@ -67,7 +67,8 @@ describe('every server of the table', () => {
   const urls = new Map<string, string[]>()
   for (const [, { provider, url }] of expectedAnswers('openai-chat')) {
     const name = NAMED[provider] ?? provider
-    if (url && name in SERVERS) urls.set(provider, [...(urls.get(provider) ?? []), url])
+    if (url && !url.startsWith('<') && name in SERVERS)
+      urls.set(provider, [...(urls.get(provider) ?? []), url])
   }
 
   test('most of them were recorded', () => expect(urls.size).toBeGreaterThanOrEqual(16))
