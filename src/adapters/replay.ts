@@ -8,7 +8,6 @@ import type {
   TextBlock,
   ToolBlock,
   ToolCallBlock,
-  ToolMessage,
   UserBlock,
 } from '../message/schema.ts'
 import { isRecord } from '../protocol/lenient.ts'
@@ -50,12 +49,20 @@ export type ReplayEntry = { role: 'system'; text: string } | ReplayQuestion | Re
 export function replay(messages: readonly Message[], provider: string, rule: CallIdRule): ReplayEntry[] {
   const entries: ReplayEntry[] = []
   const idOf = callIds(rule)
-  const results: ReplayResult[] = []
+  const results: Pick<ReplayResult, 'open'>[] = []
   for (const message of messages) {
-    if (message.role === 'tool') answerCall(results, message)
-    else if (message.role === 'assistant') {
+    if (message.role === 'tool') {
+      const { toolCallId, content, isError } = message
+      // Of the newest open call of its id, since ids repeat over turns. One without a call is dropped.
+      const result = results.find(({ open }) => open === toolCallId)
+      if (result) Object.assign(result, { open: undefined, content: solid(content), isError })
+    } else if (message.role === 'assistant') {
       const answer = answerOf(message, provider, idOf)
-      results.unshift(...answer.results)
+      // Those of calls that do not go back are nobody's, whoever has the same id.
+      const others = message.content.flatMap((block) =>
+        block.type === 'toolCall' ? [{ open: block.id }] : [],
+      )
+      results.unshift(...answer.results, ...others)
       addAnswer(entries, answer)
     } else if (message.role === 'user') {
       const content = solid(message.content)
@@ -66,12 +73,6 @@ export function replay(messages: readonly Message[], provider: string, rule: Cal
     }
   }
   return entries
-}
-
-/** The result of the newest open call of its id, since ids repeat over turns. One without a call is dropped. */
-function answerCall(results: readonly ReplayResult[], { toolCallId, content, isError }: ToolMessage): void {
-  const result = results.find(({ open }) => open === toolCallId)
-  if (result) Object.assign(result, { open: undefined, content: solid(content), isError })
 }
 
 function answerOf(

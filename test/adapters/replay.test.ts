@@ -79,6 +79,19 @@ describe('a history that goes back', () => {
     ])
   })
 
+  test('does not give the result of a stopped answer’s call to an older call of the same id', () => {
+    const entries = replayed(
+      userMessage('1'),
+      callingMessage('2', ['a']),
+      userMessage('3'),
+      callingMessage('4', ['a'], { status: 'interrupted', stopReason: 'aborted' }),
+      result('5', 'a', 'of the stopped one'),
+      userMessage('6'),
+    )
+    expect(JSON.stringify(entries)).not.toContain('of the stopped one')
+    expect(resultsIn(entries)).toEqual([['a', [{ type: 'text', text: 'Not executed: there is no result.' }]]])
+  })
+
   test('joins two answers in a row, with a seam between their texts', () => {
     const entries = replayed(userMessage('1'), assistantMessage('2', 'A'), assistantMessage('3', 'B'))
     expect(answersIn(entries).map(({ content }) => content)).toEqual([
