@@ -151,7 +151,8 @@ export interface Model {
   /**
    * Never throws: failures before and during the stream arrive as its last event. What it throws all the same fails the
    * answer: an official SDK's error is understood by its status and words, anything else is `protocol`.
-   * Aborting the signal ends it with `error`, reason `aborted`.
+   * Aborting the signal ends it with `error`, reason `aborted`. A provider that keeps its answers is told to stop, unless the
+   * signal's reason is no abortion: then somebody else goes on with it.
    */
   stream(context: ModelContext, options?: CallOptions & { signal?: AbortSignal }): AsyncIterable<ModelEvent>
   /**

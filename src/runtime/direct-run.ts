@@ -11,6 +11,20 @@ const BEGINNINGS: ReadonlySet<ChatEvent['type']> = new Set([
   'message.interrupted',
 ])
 
+const SETTLED: ReadonlySet<ChatEvent['type']> = new Set([
+  'message.completed',
+  'message.failed',
+  'message.interrupted',
+])
+
+/** What the provider goes on with when this tab is gone. */
+interface Kept {
+  /** It writes an answer that has an id. */
+  writing: boolean
+  /** The run was left: it writes nothing any more, and whoever comes next goes on with it. */
+  left: TidemarkError | undefined
+}
+
 /** Whether nobody was reached: what was answered, however badly, has a status. */
 const isUnreachable = ({ code, status }: ErrorData): boolean => code === 'network' && status === undefined
 
@@ -21,11 +35,15 @@ const isUnreachable = ({ code, status }: ErrorData): boolean => code === 'networ
 function logOf(
   host: RuntimeHost,
   { sessionId, runId, resumed }: TurnOf,
-  { began, putOff }: { began(): void; putOff(error: TidemarkError): void },
+  { began, putOff, kept }: { began(): void; putOff(error: TidemarkError): void; kept: Kept },
 ): RunLog {
   let open = false
   return {
     async append(events) {
+      if (kept.left) throw kept.left
+      for (const event of events)
+        if (event.type === 'message.started') kept.writing = event.responseId !== undefined
+        else if (SETTLED.has(event.type)) kept.writing = false
       const failure = events.find((event) => event.type === 'message.failed')
       if (!open && failure && (resumed || isUnreachable(failure.error))) {
         const error = errorFrom(failure.error)
@@ -46,6 +64,8 @@ function logOf(
 interface Running {
   sessionId: string
   abort: AbortController
+  /** Ends it here: without a word where the provider keeps the answer, as by `abort` elsewhere. */
+  leave(): void
   done: Promise<unknown>
 }
 
@@ -87,7 +107,8 @@ export function begin(runs: Runs, host: RuntimeHost, turnOf: TurnOf, signal: Abo
     const putOff = (error: TidemarkError) => {
       problem = error
     }
-    const log = logOf(host, turnOf, { began, putOff })
+    const kept: Kept = { writing: false, left: undefined }
+    const log = logOf(host, turnOf, { began, putOff, kept })
     const fixed = { runId, sessionId, history, log, env: host.env, signal: abort.signal }
     const given = { ...(assistantId !== undefined && { assistantId }), ...(resumed && { resumed }) }
     const run = runTurn({ ...runs.options, ...fixed, ...given })
@@ -96,7 +117,12 @@ export function begin(runs: Runs, host: RuntimeHost, turnOf: TurnOf, signal: Abo
       signal.removeEventListener('abort', leave)
     }
     // Those who wait for their turn, or for the end, do not care how it ended.
-    runs.running.set(runId, { sessionId, abort, done: run.then(ended, ended) })
+    const leaveIt = () => {
+      if (kept.writing && runs.options.model.resume)
+        kept.left = new TidemarkError('conflict', 'the chat was closed')
+      abort.abort(kept.left)
+    }
+    runs.running.set(runId, { sessionId, abort, leave: leaveIt, done: run.then(ended, ended) })
     run.then(() => (problem ? reject(problem) : resolve()), reject)
   })
 }

@@ -150,7 +150,7 @@ export function direct(options: DirectOptions): Runtime {
     sessions: () => Promise.resolve({ sessions: [], hasMore: false }),
     async close() {
       const running = [...runs.running.values()]
-      for (const { abort } of running) abort.abort()
+      for (const { leave } of running) leave()
       await Promise.allSettled(running.map(({ done }) => done))
     },
   }

@@ -1,7 +1,7 @@
 import type { EncodedRequest, Model, ModelEvent, RawResponse } from '../adapters/contract.ts'
 import { repairCalls } from '../adapters/repair.ts'
 import { type Env, platformEnv } from '../lib/env.ts'
-import { type ErrorData, errorData, TidemarkError } from '../lib/errors.ts'
+import { type ErrorData, errorData, isAbort, TidemarkError } from '../lib/errors.ts'
 import { type Gate, openGate, STOPPED } from '../turn/gate.ts'
 import type { HttpModelOptions } from './model-options.ts'
 import { retryAfterOf } from './retry-after.ts'
@@ -94,7 +94,9 @@ async function* ask(
     line.reader?.cancel().catch(() => undefined)
     line.gate.stop(undefined)
     line.gate.close()
-    if (signal.aborted && writing !== undefined && adapter.cancel) cancel(options, adapter.cancel(writing))
+    // Who has another reason than that nobody wants it leaves it to be heard again.
+    if (isAbort(signal.reason) && writing !== undefined && adapter.cancel)
+      cancel(options, adapter.cancel(writing))
   }
 }
 

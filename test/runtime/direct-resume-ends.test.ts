@@ -121,6 +121,18 @@ describe('an answer that the page was cut off from', () => {
     expect(server.asked.filter((what) => what === 'POST /responses')).toHaveLength(1)
   })
 
+  test('is gone on with also where the page closed its chat, which stops nothing at the provider', async () => {
+    const { server, storage, first, id, comeBack } = await half()
+    await first.chat.close()
+    const { rows } = await storage.reopen().window('s', { limit: 9 })
+    expect(rows.at(-1)?.message).toMatchObject({ id, status: 'streaming', responseId: 'resp_0' })
+    const again = comeBack()
+    await until(() => answer(again, id)?.status === 'streaming' && gets(server) === 1)
+    server.writeTo(0, END)
+    await until(() => isDone(again))
+    expect(server.asked).toEqual(['POST /responses', 'GET /responses/resp_0?stream=true'])
+  })
+
   test('is gone on with by one of two tabs: the one that has the lock', async () => {
     const { server, first, id, comeBack } = await half(watchedStorage(memoryStorage(), likeBrowser()))
     const [second, third] = [comeBack('second'), comeBack('third')]
