@@ -75,9 +75,9 @@ function turnsOfEntry(entry: ReplayEntry): Turn[] {
     is_error: isError,
   }))
   const blocks = entry.content.flatMap(blockOf)
-  const isCall = ({ type }: Json) => type === 'tool_use'
+  const isCall = ({ type }: Json) => Number(type === 'tool_use')
   return [
-    { role, content: [...blocks.filter((block) => !isCall(block)), ...blocks.filter(isCall)] },
+    { role, content: blocks.sort((one, other) => isCall(one) - isCall(other)) },
     { role: 'user', content: results },
   ]
 }

@@ -52,16 +52,16 @@ export const responsesDialect: Dialect<ResponsesState> = {
 
 function readEvent(draft: Draft, state: ResponsesState, value: unknown, whole: boolean): Ending | undefined {
   const event = record(value)
-  const type = string(event.type)
+  const type = string(event.type).replace('response.', '')
   state.last = count(event.sequence_number) ?? state.last
-  if (/^(response\.)?error$/.test(type)) {
+  if (type === 'error') {
     state.failure = failureFrom(errorIn(event, true) ?? {})
     return whole ? state.failure : undefined
   }
   // Without an output, or why there is none, a whole answer is none of these.
   if (whole && !Array.isArray(event.output) && !isRecord(event.error)) return undefined
   const response = whole ? event : event.response
-  if (isRecord(response)) return readResponse(draft, state, response, type.replace('response.', ''))
+  if (isRecord(response)) return readResponse(draft, state, response, type)
   rowOf(READERS, type)?.(draft, state, event)
   return undefined
 }
@@ -99,26 +99,26 @@ const think =
     item.part = part
   }
 
-/** What each event means. Those that are not here say nothing that others do not say too. */
+/** What each event means, named without its `response.`. Those that are not here say nothing that others do not say too. */
 const READERS: Readonly<Record<string, Reader>> = {
-  'response.output_item.added'(draft, state, { output_index: place, item }) {
+  'output_item.added'(draft, state, { output_index: place, item }) {
     // Some servers give every item the same place.
     state.open.delete(place)
     state.closed.delete(place)
     const open = itemAt(draft, state, place)
     if (record(item).type === 'function_call') open.call = beginCall(draft, record(item))
   },
-  'response.output_item.done': (draft, state, { output_index: place, item }) =>
+  'output_item.done': (draft, state, { output_index: place, item }) =>
     closeItem(draft, state, place, record(item)),
-  'response.output_text.delta': write('text'),
-  'response.refusal.delta': write('refusal'),
-  'response.reasoning_text.delta': think('reasoning'),
-  'response.reasoning_summary_text.delta': think('summary'),
-  'response.function_call_arguments.delta'(draft, { open }, { output_index: place, delta }) {
+  'output_text.delta': write('text'),
+  'refusal.delta': write('refusal'),
+  'reasoning_text.delta': think('reasoning'),
+  'reasoning_summary_text.delta': think('summary'),
+  'function_call_arguments.delta'(draft, { open }, { output_index: place, delta }) {
     const call = open.get(place)?.call
     if (call) writeCall(draft, call, string(delta))
   },
-  'response.output_text.annotation.added': (draft, _, { annotation }) => cite(draft, annotation),
+  'output_text.annotation.added': (draft, _, { annotation }) => cite(draft, annotation),
 }
 
 function itemAt(draft: Draft, { open }: ResponsesState, place: unknown): OpenItem {

@@ -155,7 +155,7 @@ export const textOfBlocks = (
   blocks: readonly (AssistantBlock | UserBlock)[],
   seam: string,
   type: 'text' | 'thinking' = 'text',
-): string => blocks.flatMap((block) => (block.type === type ? [block.text] : [])).join(seam)
+): string => blocks.flatMap((block) => (block.type === type ? block.text : [])).join(seam)
 
 /**
  * A call's arguments as the JSON text of an object. What was not valid, or is something else, is in one: the model sees it, no

@@ -1,5 +1,3 @@
-const [QUOTE, BACKSLASH, OPEN, CLOSE] = [34, 92, 123, 125]
-
 /**
  * Finds the JSON objects in a text that comes in pieces, whether they stand alone, one after the other, or in one list.
  * What stands between them is passed over. Returns the function that takes the pieces.
@@ -13,16 +11,16 @@ export function splitJson(onObject: (text: string) => void): (piece: string) => 
   return (piece) => {
     let start = 0
     for (let i = 0; i < piece.length; i++) {
-      const code = piece.charCodeAt(i)
+      const character = piece[i]
       if (escaped) escaped = false
       else if (inString) {
-        escaped = code === BACKSLASH
-        inString = code !== QUOTE
-      } else if (code === QUOTE) inString = depth > 0
-      else if (code === OPEN) {
+        escaped = character === '\\'
+        inString = character !== '"'
+      } else if (character === '"') inString = depth > 0
+      else if (character === '{') {
         if (depth === 0) start = i
         depth++
-      } else if (code === CLOSE && depth > 0) {
+      } else if (character === '}' && depth > 0) {
         depth--
         if (depth > 0) continue
         onObject(begun + piece.slice(start, i + 1))

@@ -41,7 +41,7 @@ export interface JournalEntry {
   offset: number
   text: string
   /** The block before its first piece; without it, text. */
-  block?: AssistantBlock
+  block?: AssistantBlock | undefined
 }
 
 /** What waits to be sent: the body of the request that will say it. */
@@ -70,7 +70,7 @@ export interface OutboxRow {
   nextAttemptAt: number
   /** The tab that is sending it, or null. */
   claim: string | null
-  error?: ErrorData
+  error?: ErrorData | undefined
 }
 
 /** Derived and auxiliary records of later layers: summaries, call records, calibration, tool runs, quarantine. */

@@ -17,12 +17,12 @@ export interface Rows {
 const count = z.number().check(must((it) => Number.isSafeInteger(it) && it >= 0, 'expected a count'))
 
 const request = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('createSession'), body: CreateSession }),
-  z.object({ type: z.literal('patchSession'), body: PatchSession }),
-  z.object({ type: z.literal('deleteSession') }),
-  z.object({ type: z.literal('send'), body: SendMessage }),
-  z.object({ type: z.literal('command'), body: Command }),
-  z.object({ type: z.literal('resume'), body: z.object({ messageId: Id, runId: Id }) }),
+  z.object({ type: z.enum(['createSession']), body: CreateSession }),
+  z.object({ type: z.enum(['patchSession']), body: PatchSession }),
+  z.object({ type: z.enum(['deleteSession']) }),
+  z.object({ type: z.enum(['send']), body: SendMessage }),
+  z.object({ type: z.enum(['command']), body: Command }),
+  z.object({ type: z.enum(['resume']), body: z.object({ messageId: Id, runId: Id }) }),
 ])
 
 /**
@@ -41,32 +41,26 @@ export const ROWS: { readonly [Table in keyof Rows]: z.ZodMiniType<Rows[Table]> 
     deleted: z.optional(z.boolean()),
   }),
   messages: z.object({ message: Message, position: z.number() }),
-  journal: z.pipe(
-    z.object({
-      sessionId: Id,
-      messageId: Id,
-      index: count,
-      offset: count,
-      text: z.string(),
-      block: z.optional(AssistantBlock),
-    }),
-    z.transform(({ block, ...entry }) => (block ? { ...entry, block } : entry)),
-  ),
-  outbox: z.pipe(
-    z.object({
-      id: Id,
-      sessionId: Id,
-      account: z.string(),
-      position: z.number(),
-      request,
-      state: z.enum(['waiting', 'refused']),
-      attempts: z.number(),
-      nextAttemptAt: z.number(),
-      claim: z.nullable(z.string()),
-      error: z.optional(ErrorData),
-    }),
-    z.transform(({ error, ...row }) => (error ? { ...row, error } : row)),
-  ),
+  journal: z.object({
+    sessionId: Id,
+    messageId: Id,
+    index: count,
+    offset: count,
+    text: z.string(),
+    block: z.optional(AssistantBlock),
+  }),
+  outbox: z.object({
+    id: Id,
+    sessionId: Id,
+    account: z.string(),
+    position: z.number(),
+    request,
+    state: z.enum(['waiting', 'refused']),
+    attempts: z.number(),
+    nextAttemptAt: z.number(),
+    claim: z.nullable(z.string()),
+    error: z.optional(ErrorData),
+  }),
   records: z.object({
     kind: z.string(),
     key: z.string(),

@@ -5,11 +5,14 @@ import { must } from '../lib/must.ts'
 /** The version of the message schema that this code writes. */
 export const SCHEMA_VERSION = 1
 
+/** Whether a text can be an id of ours. */
+export const isId = (text: string): boolean => /^[A-Za-z0-9_-]{1,64}$/.test(text)
+
 /** What an id has to be, in words. */
 export const ID_EXPECTED = 'expected 1 to 64 letters, digits, hyphens or underscores'
 
 /** Ids of sessions, messages, runs and commands. Unique per account. */
-export const Id = z.string().check(must((id) => /^[A-Za-z0-9_-]{1,64}$/.test(id), ID_EXPECTED))
+export const Id = z.string().check(must(isId, ID_EXPECTED))
 export type Id = z.infer<typeof Id>
 
 export const Status = z.enum(['pending', 'streaming', 'completed', 'failed', 'interrupted'])
@@ -38,8 +41,9 @@ export type Usage = z.infer<typeof Usage>
  */
 const signature = z.optional(z.string())
 
+// `z.enum` of one value, since `z.literal` would be a hundred bytes more of zod.
 export const TextBlock = z.object({
-  type: z.literal('text'),
+  type: z.enum(['text']),
   text: z.string(),
   signature,
   /** The model's own words for declining, as the provider marks them. */
@@ -48,7 +52,7 @@ export const TextBlock = z.object({
 export type TextBlock = z.infer<typeof TextBlock>
 
 export const ThinkingBlock = z.object({
-  type: z.literal('thinking'),
+  type: z.enum(['thinking']),
   text: z.string(),
   signature,
   /** The provider hid the text; only the signature is there. */
@@ -64,7 +68,7 @@ const CallId = z.string().check(must((id) => id !== '', 'expected an id'))
  * and `rawArguments` holds what the model wrote.
  */
 export const ToolCallBlock = z.object({
-  type: z.literal('toolCall'),
+  type: z.enum(['toolCall']),
   id: CallId,
   name: z.string(),
   arguments: z.optional(z.unknown()),
@@ -85,22 +89,22 @@ const media = {
   attachmentId: z.optional(Id),
   name: z.optional(z.string()),
 }
-export const ImageBlock = z.object({ type: z.literal('image'), ...media, signature })
+export const ImageBlock = z.object({ type: z.enum(['image']), ...media, signature })
 export type ImageBlock = z.infer<typeof ImageBlock>
 
-export const FileBlock = z.object({ type: z.literal('file'), ...media })
+export const FileBlock = z.object({ type: z.enum(['file']), ...media })
 export type FileBlock = z.infer<typeof FileBlock>
 
 /** A citation. */
 export const SourceBlock = z.object({
-  type: z.literal('source'),
+  type: z.enum(['source']),
   url: z.string(),
   title: z.optional(z.string()),
 })
 export type SourceBlock = z.infer<typeof SourceBlock>
 
 /** A block that this version does not know: kept, replayed to its own provider, never dropped. */
-export const OtherBlock = z.object({ type: z.literal('other'), provider: z.string(), raw: z.unknown() })
+export const OtherBlock = z.object({ type: z.enum(['other']), provider: z.string(), raw: z.unknown() })
 export type OtherBlock = z.infer<typeof OtherBlock>
 
 export const UserBlock = z.discriminatedUnion('type', [TextBlock, ImageBlock, FileBlock])
@@ -145,11 +149,11 @@ const common = {
   v: z.number(),
 }
 
-export const SystemMessage = z.object({ role: z.literal('system'), ...common, content: z.array(TextBlock) })
+export const SystemMessage = z.object({ role: z.enum(['system']), ...common, content: z.array(TextBlock) })
 export type SystemMessage = z.infer<typeof SystemMessage>
 
 export const UserMessage = z.object({
-  role: z.literal('user'),
+  role: z.enum(['user']),
   ...common,
   content: z.array(UserBlock),
   name: z.optional(z.string()),
@@ -157,7 +161,7 @@ export const UserMessage = z.object({
 export type UserMessage = z.infer<typeof UserMessage>
 
 export const AssistantMessage = z.object({
-  role: z.literal('assistant'),
+  role: z.enum(['assistant']),
   ...common,
   content: z.array(AssistantBlock),
   /** Absent for presets: few-shot examples, a greeting. */
@@ -173,7 +177,7 @@ export const AssistantMessage = z.object({
 export type AssistantMessage = z.infer<typeof AssistantMessage>
 
 export const ToolMessage = z.object({
-  role: z.literal('tool'),
+  role: z.enum(['tool']),
   ...common,
   toolCallId: CallId,
   toolName: z.string(),

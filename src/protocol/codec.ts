@@ -1,6 +1,6 @@
 import { ErrorCode } from '../lib/errors.ts'
 import type { SseFrame } from '../lib/sse.ts'
-import { AssistantBlock, Message } from '../message/schema.ts'
+import { AssistantBlock, isId, Message } from '../message/schema.ts'
 import { ChatEvent, type Envelope, type EventId, formatEventId, MessagePage, parseEventId } from './events.ts'
 import {
   asBlocks,
@@ -33,11 +33,9 @@ export function frameOf({ id, event }: Envelope): { id?: string; event: string; 
 const INTERNAL: ReadonlySet<string> = new Set(['message.finished', 'unknown'])
 const KNOWN: ReadonlySet<string> = new Set(
   ChatEvent.def.options
-    .flatMap((option) => [...option.def.shape.type.def.values])
+    .flatMap((option) => [...option.def.shape.type.options])
     .filter((type) => !INTERNAL.has(type)),
 )
-/** As the schema `Id` has it. */
-const ID = /^[A-Za-z0-9_-]{1,64}$/
 const isErrorCode = (code: unknown) => ErrorCode.safeParse(code).success
 
 /** Whether a message says enough of itself to stand as an authoritative row. */
@@ -77,7 +75,7 @@ function decodeDelta(data: Record<string, unknown>): ChatEvent | undefined {
   const index = data.index ?? 0
   const offset = data.offset ?? undefined
   const block = data.block ?? undefined
-  if (typeof id !== 'string' || !ID.test(id) || typeof delta !== 'string' || !isCount(index)) return undefined
+  if (typeof id !== 'string' || !isId(id) || typeof delta !== 'string' || !isCount(index)) return undefined
   const event: Extract<ChatEvent, { type: 'message.delta' }> = { type: 'message.delta', id, index, delta }
   if (offset !== undefined) {
     if (!isCount(offset)) return undefined

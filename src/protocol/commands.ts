@@ -40,25 +40,25 @@ export type SendMessage = z.infer<typeof SendMessage>
 
 const command = { id: Id }
 /** End a run; unknown runs leave a tombstone under which a later send starts nothing. */
-export const CancelCommand = z.object({ ...command, type: z.literal('cancel'), runId: Id })
+export const CancelCommand = z.object({ ...command, type: z.enum(['cancel']), runId: Id })
 /** Answer the user message before `messageId` (an assistant message, or that user message itself) once more, as a sibling. */
 export const RegenerateCommand = z.object({
   ...command,
-  type: z.literal('regenerate'),
+  type: z.enum(['regenerate']),
   messageId: Id,
   runId: Id,
 })
 /** A new user message `newId` beside `messageId`, answered by a new run. */
 export const EditCommand = z.object({
   ...command,
-  type: z.literal('edit'),
+  type: z.enum(['edit']),
   messageId: Id,
   newId: Id,
   runId: Id,
   content: Content,
 })
 /** Show the branch that ends in, or goes through, `messageId`. */
-export const SelectBranchCommand = z.object({ ...command, type: z.literal('selectBranch'), messageId: Id })
+export const SelectBranchCommand = z.object({ ...command, type: z.enum(['selectBranch']), messageId: Id })
 
 /** Body of `POST /sessions/:id/commands`, idempotent by `id`. */
 export const Command = z.discriminatedUnion('type', [

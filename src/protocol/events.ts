@@ -5,13 +5,13 @@ import { AssistantBlock, Id, Message, Session, Status, Usage } from '../message/
 const rev = z.number()
 
 export const MessageCreated = z.object({
-  type: z.literal('message.created'),
+  type: z.enum(['message.created']),
   message: Message,
   /** The id the client sent, where the server chose another. */
   clientId: z.optional(Id),
 })
 export const MessageStarted = z.object({
-  type: z.literal('message.started'),
+  type: z.enum(['message.started']),
   id: Id,
   runId: z.optional(Id),
   rev: z.optional(rev),
@@ -23,7 +23,7 @@ export const MessageStarted = z.object({
   status: z.optional(Status),
 })
 export const MessageDelta = z.object({
-  type: z.literal('message.delta'),
+  type: z.enum(['message.delta']),
   id: Id,
   /** Which block of the message; the minimal dialect leaves it out and means the first. */
   index: z.number(),
@@ -35,51 +35,51 @@ export const MessageDelta = z.object({
   offset: z.optional(z.number()),
 })
 export type MessageDelta = z.infer<typeof MessageDelta>
-export const MessageCompleted = z.object({ type: z.literal('message.completed'), message: Message })
+export const MessageCompleted = z.object({ type: z.enum(['message.completed']), message: Message })
 /** How the answer of a minimal server ends: a `message.completed` that does not carry the whole message. Never on the wire. */
 export const MessageFinished = z.object({
-  type: z.literal('message.finished'),
+  type: z.enum(['message.finished']),
   id: Id,
   /** Replaces what was streamed. */
   content: z.optional(z.array(AssistantBlock)),
 })
 export const MessageFailed = z.object({
-  type: z.literal('message.failed'),
+  type: z.enum(['message.failed']),
   id: Id,
   rev: z.optional(rev),
   error: ErrorData,
   message: z.optional(Message),
 })
 export const MessageInterrupted = z.object({
-  type: z.literal('message.interrupted'),
+  type: z.enum(['message.interrupted']),
   id: Id,
   rev: z.optional(rev),
   message: z.optional(Message),
 })
-export const MessageUpdated = z.object({ type: z.literal('message.updated'), message: Message })
-export const MessageDeleted = z.object({ type: z.literal('message.deleted'), id: Id, rev })
-export const SessionUpdated = z.object({ type: z.literal('session.updated'), session: Session })
-export const SessionDeleted = z.object({ type: z.literal('session.deleted'), id: Id, rev })
-export const RunStarted = z.object({ type: z.literal('run.started'), runId: Id })
-export const RunWaiting = z.object({ type: z.literal('run.waiting'), runId: Id, calls: z.array(z.string()) })
+export const MessageUpdated = z.object({ type: z.enum(['message.updated']), message: Message })
+export const MessageDeleted = z.object({ type: z.enum(['message.deleted']), id: Id, rev })
+export const SessionUpdated = z.object({ type: z.enum(['session.updated']), session: Session })
+export const SessionDeleted = z.object({ type: z.enum(['session.deleted']), id: Id, rev })
+export const RunStarted = z.object({ type: z.enum(['run.started']), runId: Id })
+export const RunWaiting = z.object({ type: z.enum(['run.waiting']), runId: Id, calls: z.array(z.string()) })
 export const RunOutcome = z.enum(['completed', 'failed', 'interrupted'])
 export type RunOutcome = z.infer<typeof RunOutcome>
 export const RunFinished = z.object({
-  type: z.literal('run.finished'),
+  type: z.enum(['run.finished']),
   runId: Id,
   outcome: RunOutcome,
   usage: z.optional(Usage),
 })
 /** What follows is not contiguous: resync. A control frame, without an event id. */
 export const Gap = z.object({
-  type: z.literal('gap'),
+  type: z.enum(['gap']),
   from: z.optional(z.number()),
   to: z.optional(z.number()),
   reason: z.enum(['trimmed', 'diverged', 'restarted']),
 })
 
 /** An event that this version does not know: only its number counts. Never on the wire. */
-export const Unknown = z.object({ type: z.literal('unknown') })
+export const Unknown = z.object({ type: z.enum(['unknown']) })
 
 /** One fact about a session. */
 export const ChatEvent = z.discriminatedUnion('type', [

@@ -5,9 +5,9 @@ export interface Budget {
   /** Taken away from the entry's size: what the part comes on top of. */
   without?: string
   external?: readonly string[]
-  /** What the test holds. */
+  /** What the test holds: what is reached, rounded up, so that nothing grows unseen. */
   most: number
-  /** What was promised, where it is not kept yet: the durable client came out larger than it was meant to be. */
+  /** What was promised, where that is something else. Not everything is kept: the durable client came out larger. */
   promised?: number
 }
 
@@ -29,7 +29,7 @@ export const budgets: readonly Budget[] = [
   {
     what: 'createChat and remote, schemas and SSE parser included',
     entry: core,
-    most: 33_300,
+    most: 32_100,
     promised: 22_000,
   },
   {
@@ -37,6 +37,7 @@ export const budgets: readonly Budget[] = [
     entry: `${both}\n${translator}`,
     without: both,
     most: 4_800,
+    promised: 5_000,
   },
   {
     what: 'the Responses adapter, weighed likewise',
@@ -49,7 +50,7 @@ export const budgets: readonly Budget[] = [
     what: 'the Anthropic adapter, weighed likewise',
     entry: `${both}\n${messages}`,
     without: both,
-    most: 5_400,
+    most: 5_300,
     promised: 5_000,
   },
   {
@@ -63,7 +64,7 @@ export const budgets: readonly Budget[] = [
     what: 'the adapter of the Interactions API, weighed likewise',
     entry: `${both}\n${interactions}`,
     without: both,
-    most: 6_500,
+    most: 5_600,
     promised: 5_000,
   },
   {
@@ -71,25 +72,38 @@ export const budgets: readonly Budget[] = [
     entry: `${both}\n${ollama}`,
     without: both,
     most: 3_600,
+    promised: 5_000,
   },
   {
     what: 'the built-in model of a browser, which needs no transport',
     entry: `${both}\n${chrome}`,
     without: both,
     most: 3_000,
+    promised: 5_000,
   },
-  { what: 'assembleContext alone', entry: "export { assembleContext } from 'tidemark'", most: 3_000 },
-  { what: 'the React binding', entry: "export * from 'tidemark/react'", external: ['react'], most: 1_000 },
+  {
+    what: 'assembleContext alone',
+    entry: "export { assembleContext } from 'tidemark'",
+    most: 2_300,
+    promised: 3_000,
+  },
+  {
+    what: 'the React binding',
+    entry: "export * from 'tidemark/react'",
+    external: ['react'],
+    most: 200,
+    promised: 1_000,
+  },
   {
     what: 'createChat, remote and Dexie',
     entry: `${core}\n${dexie}`,
-    most: 68_700,
+    most: 66_700,
     promised: 55_000,
   },
   {
     what: 'createChat, direct, an adapter, context, estimator and Dexie',
     entry: [direct, model, context, dexie].join('\n'),
-    most: 78_700,
+    most: 77_100,
     promised: 68_000,
   },
 ]
