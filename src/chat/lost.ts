@@ -42,7 +42,7 @@ export function noteUnreadable(lobby: Lobby, { unreadable = [] }: { unreadable?:
 }
 
 /**
- * What the rows of a session's first window do not bear out is not believed: a browser, or somebody in it, may have taken
+ * What the rows of a session's newest window do not bear out is not believed: a browser, or somebody in it, may have taken
  * some of them away. The newest row has to be there; where nothing older is stored, so have all that others follow.
  */
 export function doubt(room: Room, { session, rows, hasOlder, unreadable }: MessageWindow): void {

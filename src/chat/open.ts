@@ -32,11 +32,10 @@ export async function read(lobby: Lobby, room: Room): Promise<void> {
   noteUnreadable(lobby, window)
   const isUnread = unreadable?.includes(JSON.stringify(['sessions', core.id]))
   if (typeof room.epoch === 'number' && !session && !isUnread) return writeAnew(lobby, room)
-  const first = !room.loaded
   const owns = lobby.runtime.truth === 'client'
   takeWindow(room, window, lobby.persist.unsaved(core), owns)
   room.epoch = isUnread ? null : session?.epoch
-  if (first && !owns) doubt(room, window)
+  if (!room.leading && !owns) doubt(room, window)
 }
 
 /** Reads what is stored again, after another tab may have written it. */

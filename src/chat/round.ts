@@ -105,7 +105,8 @@ export async function round(
   const inPages = line.feed === 'none' || !deps.mayFollow()
   // What a request's stream tells without numbers must not be told by pages and a feed as well.
   const alone = line.streams === 0 || !fresh
-  const read = line.asked.length > 0 || core.state.missing !== null || (alone && (fresh || inPages))
+  const read =
+    line.asked.length > 0 || core.state.missing !== null || (alone && (core.state.cursor === null || inPages))
   if (read) await readPages(core, line, deps, signal)
   if (!alone) return 'woken'
   if (!inPages) {

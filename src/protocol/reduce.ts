@@ -143,6 +143,7 @@ const APPLY: { readonly [T in ChatEventType]: Apply<T> } = {
   'message.updated': (state, { message }, { trace }) => put(state, message, trace),
   'message.deleted': (state, { id, rev }, { trace }) => {
     if ((state.tombstones.get(id) ?? -1) >= rev || (messageOf(state, id)?.rev ?? 0) > rev) return state
+    trace?.removed.add(id) // Not loaded, it may be stored.
     return { ...removeMessage(state, id, trace), tombstones: new Map(state.tombstones).set(id, rev) }
   },
   'session.updated': (state, { session }) => {

@@ -31,7 +31,9 @@ function page(server: Server, room: Room, { query }: Seen): Response {
   const hasMore = rows.length > pageSize
   if (!numbered) return json({ messages: messages.map(({ rev: _, seq: __, ...rest }) => rest), hasMore })
   const rev = hasMore ? (messages.at(-1)?.rev ?? since) : room.rev
-  const deleted = [...room.deleted].map(([id, at]) => ({ id, rev: at })).filter(({ rev: at }) => at > since)
+  const deleted = [...room.deleted]
+    .map(([id, at]) => ({ id, rev: at }))
+    .filter(({ rev: at }) => at > since && at <= rev)
   return json({
     messages,
     hasMore,
