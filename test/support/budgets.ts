@@ -36,7 +36,7 @@ export const budgets: readonly Budget[] = [
     what: 'an adapter on top of both runtimes, the translator without its transport',
     entry: `${both}\n${translator}`,
     without: both,
-    most: 4_800,
+    most: 4_900,
     promised: 5_000,
   },
   {
