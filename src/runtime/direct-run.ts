@@ -11,12 +11,6 @@ const BEGINNINGS: ReadonlySet<ChatEvent['type']> = new Set([
   'message.interrupted',
 ])
 
-const SETTLED: ReadonlySet<ChatEvent['type']> = new Set([
-  'message.completed',
-  'message.failed',
-  'message.interrupted',
-])
-
 /** What the provider goes on with when this tab is gone. */
 interface Kept {
   /** It writes an answer that has an id. */
@@ -43,7 +37,7 @@ function logOf(
       if (kept.left) throw kept.left
       for (const event of events)
         if (event.type === 'message.started') kept.writing = event.responseId !== undefined
-        else if (SETTLED.has(event.type)) kept.writing = false
+        else if (event.type === 'message.completed') kept.writing = false
       const failure = events.find((event) => event.type === 'message.failed')
       if (!open && failure && (resumed || isUnreachable(failure.error))) {
         const error = errorFrom(failure.error)

@@ -68,7 +68,7 @@ async function goOn(
     await begin(runs, host, turnOf, signal)
   } catch (thrown) {
     if (attempts < MOST_ATTEMPTS || host.offline()) throw thrown
-    throw new TidemarkError('not-found', `the rest of the answer cannot be had: ${errorData(thrown).message}`)
+    throw new TidemarkError('not-found', `not resumed: ${errorData(thrown).message}`)
   }
 }
 

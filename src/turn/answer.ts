@@ -192,8 +192,7 @@ async function openerOf(
   const { signal } = run.gate
   const { resume } = model
   if (status === 'interrupted') {
-    if (!resume)
-      throw new TidemarkError('invalid-request', 'model: it keeps no answers that could be resumed')
+    if (!resume) throw new TidemarkError('invalid-request', 'model: expected one with resume')
     return () => resume.call(model, responseId, { signal })
   }
   const context = await contextOf(run)
