@@ -12,6 +12,8 @@ export interface Question {
   known?: ReadonlySet<string>
   /** Somebody wanted the run ended. */
   stopped?: boolean
+  /** The message was there. */
+  seen?: boolean
 }
 
 type Outcome =
@@ -34,7 +36,7 @@ export function answersTo(state: SessionState, messageId: string): Set<string> {
  */
 export function outcomeOf(
   state: SessionState,
-  { messageId, runId, known, stopped }: Question,
+  { messageId, runId, known, stopped, seen }: Question,
   outbox: Iterable<OutboxRow>,
 ): Outcome | undefined {
   let waits = false
@@ -53,7 +55,8 @@ export function outcomeOf(
     if ((message.seq ?? 0) >= (newest?.seq ?? 0)) newest = message
   }
   if (newest) return { type: 'answer', message: newest }
-  return stopped && !waits ? { type: 'stopped' } : undefined
+  // Stopped, or taken back in another tab.
+  return (stopped || (seen && !messageOf(state, asked))) && !waits ? { type: 'stopped' } : undefined
 }
 
 /** Promises of answers, kept until their run has ended. */
@@ -67,7 +70,7 @@ export interface Answers {
   end(error: TidemarkError, runId?: string): void
 }
 
-const stoppedError = () => new TidemarkError('aborted', 'the run was stopped before it answered')
+const stoppedError = () => new TidemarkError('aborted', 'stopped or discarded before it was answered')
 
 export function createAnswers(): Answers {
   const waiting = new Set<
@@ -89,6 +92,7 @@ export function createAnswers(): Answers {
       const rows = [...outbox]
       for (const waiter of waiting) {
         const outcome = outcomeOf(state, waiter, rows)
+        waiter.seen ||= !!messageOf(state, waiter.messageId)
         if (!outcome) continue
         waiting.delete(waiter)
         if (outcome.type === 'answer') waiter.resolve(outcome.message)

@@ -66,13 +66,15 @@ export function tidemarkOf(state: SessionState, floor: string | null): string | 
   for (const messages of [state.live, state.rest])
     for (const message of messages.values())
       if (!isSettled(message)) firstOpen = Math.min(firstOpen, message.seq ?? firstOpen)
-  const known = floor === null ? undefined : messageOf(state, floor)
-  let newest = known
+  const last = floor === null ? undefined : messageOf(state, floor)
+  let newest = last
   if (newest && (newest.seq ?? 0) >= firstOpen) newest = undefined
+  // Where events are numbered, a row that came by itself, or was only accepted, says nothing of those before it.
+  const known = state.cursor ? state.rev : Number.POSITIVE_INFINITY
   for (const message of state.rest.values()) {
-    const { seq } = message
-    if (seq !== undefined && seq < firstOpen && seq > (newest?.seq ?? -1)) newest = message
+    const { seq, rev = known + 1 } = message
+    if (rev <= known && seq !== undefined && seq < firstOpen && seq > (newest?.seq ?? -1)) newest = message
   }
   // One that is loaded was looked at: it is open again, or behind something that is.
-  return newest?.id ?? (known ? null : floor)
+  return newest?.id ?? (last ? null : floor)
 }

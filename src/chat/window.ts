@@ -1,4 +1,4 @@
-import type { Message } from '../message/schema.ts'
+import type { Message, Session } from '../message/schema.ts'
 import { parseEventId } from '../protocol/events.ts'
 import { mergeMessage, sameJson } from '../protocol/merge.ts'
 import { messageOf, putMessages, removeMessage, type SessionState, type Trace } from '../protocol/state.ts'
@@ -24,7 +24,11 @@ const mergeRows = (
 ): SessionState =>
   putMessages(
     state,
-    rows.map(({ message }) => standing(messageOf(state, message.id), message, unsaved)),
+    rows.flatMap(({ message }) => {
+      const present = messageOf(state, message.id)
+      // What was taken away here is not written yet.
+      return present || !unsaved.messages.has(message.id) ? [standing(present, message, unsaved)] : []
+    }),
     trace,
   )
 
@@ -98,13 +102,28 @@ function takeOutbox({ core }: Room, stored: readonly OutboxRow[], unsaved: Reado
   return news
 }
 
+/**
+ * Where the stored branch ends. A tab that does not lead may have taken that message away: then where the branch ends without
+ * it, as far as that is known, or else with the newest message.
+ */
+function headIn(
+  state: SessionState,
+  { headId, rev }: Session,
+  { rows, hasOlder }: MessageWindow,
+): string | null {
+  const mayBeElsewhere = hasOlder || (rows.length === 0 && rev !== undefined)
+  if (headId === null || mayBeElsewhere || messageOf(state, headId)) return headId
+  return state.headId ?? rows.at(-1)?.message.id ?? null
+}
+
 /** The session's own row: a tab that does not lead mirrors it, since the leading tab wrote it. */
-function withSession(room: Room, state: SessionState, { session: stored }: MessageWindow): SessionState {
+function withSession(room: Room, state: SessionState, window: MessageWindow): SessionState {
+  const { session: stored } = window
   if (!stored) return state
   if (stored.deleted) return state.deleted ? state : { ...state, deleted: true }
   const cursor = (stored.eventId && parseEventId(stored.eventId)) || null
   const ahead = (cursor?.n ?? 0) > (state.cursor?.n ?? 0)
-  const { headId: storedHead } = stored.session
+  const storedHead = headIn(state, stored.session, window)
   const own = room.leading ? state.session : undefined
   const session = own ?? (sameJson(state.session, stored.session) ? state.session : stored.session)
   const headId = room.leading ? (state.headId ?? storedHead) : storedHead

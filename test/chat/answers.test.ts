@@ -142,6 +142,14 @@ describe('promises of answers', () => {
     expect(await ending(kept)).toMatchObject({ id: 'a' })
   })
 
+  test('end where the message was taken back in another tab', async () => {
+    const answers = createAnswers()
+    const mine = answers.wait(question)
+    answers.settle(state(asked), [row('q', 1, { request: sendOf('q', 'r') })])
+    answers.settle(state(), [])
+    expect(await ending(mine)).toBe('aborted')
+  })
+
   test('nobody looked at are no stray rejections', async () => {
     const answers = createAnswers()
     void answers.wait(question)

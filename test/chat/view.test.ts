@@ -115,6 +115,7 @@ describe('the view', () => {
 describe('the tidemark', () => {
   const settled = (id: string, seq: number) => user(id, { seq })
   const open = (id: string, seq: number) => assistant(id, { seq, status: 'streaming' })
+  const cursor = { n: 1, tag: 't' }
   const tables: [name: string, state: SessionState, floor: string | null, mark: string | null][] = [
     ['of nothing is what it was', emptyState(SESSION), null, null],
     ['of nothing loaded stays', emptyState(SESSION), 'old', 'old'],
@@ -135,6 +136,18 @@ describe('the tidemark', () => {
       'a',
     ],
     ['is lost where nothing before it is settled', state(null, open('x', 1), settled('b', 2)), 'b', null],
+    [
+      'stays below a message that came by itself, before all that came before it is known',
+      { ...state(null, user('a', { seq: 1, rev: 1 }), user('b', { seq: 3, rev: 3 })), rev: 1, cursor },
+      null,
+      'a',
+    ],
+    [
+      'stays below a message that was only accepted, where the server numbers what it says',
+      { ...state(null, user('a', { seq: 1, rev: 1 }), user('b', { seq: 2 })), rev: 1, cursor },
+      null,
+      'a',
+    ],
     ['is never an open message', state(null, open('x', 1)), null, null],
   ]
   test.each(tables)('%s', (_, given, floor, mark) => {

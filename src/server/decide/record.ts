@@ -1,5 +1,5 @@
 import { TidemarkError } from '../../lib/errors.ts'
-import { isSettled, type Message } from '../../message/schema.ts'
+import { isSettled, type Message, SCHEMA_VERSION } from '../../message/schema.ts'
 import type { ChatEvent, ChatEventType, RunOutcome } from '../../protocol/events.ts'
 import type { MessageRow, RunRow } from '../ports.ts'
 import {
@@ -179,11 +179,28 @@ function abandoned(message: Message): Message {
   }
 }
 
+/** The answer of a run that ended before it said anything: whoever waits for it sees that, by whatever way they learn of it. */
+const unsaid = ({ terms: { tag: id, now } }: Draft, run: RunRow, parentId: string): Message => ({
+  id,
+  sessionId: run.sessionId,
+  role: 'assistant',
+  parentId,
+  status: 'interrupted',
+  stopReason: 'aborted',
+  content: [],
+  runId: run.id,
+  createdAt: now,
+  updatedAt: now,
+  v: SCHEMA_VERSION,
+})
+
 /**
  * Ends a run from outside: everything unsettled is kept as far as it came. The view must hold the unsettled messages.
  */
 export function endRun(draft: Draft, run: RunRow, outcome: RunOutcome): void {
   if (!runIn(draft, run.id)) putRun(draft, run)
+  if (run.messages.length === 0 && run.answers !== null)
+    createMessage(draft, run.id, unsaid(draft, run, run.answers))
   for (const row of draft.view.messages.values()) {
     const current = messageIn(draft, row.message.id) ?? row
     if (current.runId !== run.id || isSettled(current.message) || current.message.role === 'user') continue
