@@ -1,0 +1,126 @@
+import type { Change, ChatStorage, CommitOptions } from '../../chat/ports.ts'
+import { TidemarkError } from '../../lib/errors.ts'
+import { memoryStorage } from '../../storage/memory.ts'
+import type { Actor, Schedule } from './schedule.ts'
+
+/** How an operation on a simulated disk can go wrong. */
+export type StorageFault =
+  /** The transaction is aborted: nothing of it is stored. */
+  | 'abort'
+  | 'quota'
+  /** Nothing is ever answered. */
+  | 'hang'
+  /** It is stored, and nobody is told. */
+  | 'mute'
+  /** It is stored, and said to have failed. */
+  | 'late'
+  /** The handle is lost: all later operations on it fail, too. */
+  | 'dead'
+
+export type StorageOperation = Exclude<keyof ChatStorage, 'durable' | 'name' | 'close'>
+
+export interface Batch {
+  readonly changes: readonly Change[]
+  readonly strict: boolean
+}
+
+/** A database that survives the tabs that use it, until it is told not to. */
+export interface Disk {
+  /** What is stored, to be looked at: every read of it is immediate. */
+  readonly rows: ChatStorage
+  /** Another handle on it, for one tab. */
+  open(actor: Actor): ChatStorage
+  /** A loss of power: forgets up to so many of the last batches that nobody was promised. Resolves with how many. */
+  lose(most: number): Promise<number>
+}
+
+export interface DiskOptions {
+  /** The database's name, shared by the tabs. Without one, tabs do not know of each other. */
+  name?: string
+  /** Decides what becomes of each operation; undefined: it works. */
+  fault?: (operation: StorageOperation, actor: Actor) => StorageFault | undefined
+  /** Called with each batch after it was stored. */
+  onCommit?: (batch: Batch) => void
+}
+
+const failure = (fault: StorageFault) =>
+  fault === 'quota'
+    ? new TidemarkError('quota', 'QuotaExceededError: the transaction was aborted')
+    : new TidemarkError('storage', `UnknownError: ${fault}`)
+
+/** Faults after which the batch is there. */
+const STORED: readonly StorageFault[] = ['mute', 'late']
+
+interface Running {
+  schedule: Schedule
+  options: DiskOptions
+  actor: Actor
+  dead: boolean
+}
+
+/** One operation: on its way, carried out, and answered; each when its turn comes. */
+function operate<T>(running: Running, operation: StorageOperation, body: () => Promise<T>): Promise<T> {
+  const { schedule, options, actor } = running
+  const delay = () => schedule.chance.int(4)
+  const lane = `disk ${actor.name}`
+  return new Promise((resolve, reject) => {
+    const answer = (run: () => void) =>
+      schedule.post({ actor, label: `${operation} answered`, delay: delay(), lane: `${lane} answers`, run })
+    const run = async () => {
+      const fault = running.dead ? 'dead' : options.fault?.(operation, actor)
+      running.dead ||= fault === 'dead'
+      if (fault === 'hang') return
+      try {
+        if (fault && !STORED.includes(fault)) throw failure(fault)
+        const value = await body()
+        if (fault === 'late') throw failure(fault)
+        if (!fault) answer(() => resolve(value))
+      } catch (thrown) {
+        answer(() => reject(thrown))
+      }
+    }
+    schedule.post({ actor, label: operation, delay: delay(), lane, run: () => void run() })
+  })
+}
+
+/** A disk for simulations, over a `memoryStorage` and a virtual clock, that fails when it is told to. */
+export function createDisk(schedule: Schedule, options: DiskOptions = {}): Disk {
+  let rows = memoryStorage()
+  let log: Batch[] = []
+  const commit = async (changes: readonly Change[], given?: CommitOptions) => {
+    await rows.commit(changes, given)
+    const batch = { changes: structuredClone(changes), strict: given?.durability === 'strict' }
+    log.push(batch)
+    options.onCommit?.(batch)
+  }
+  return {
+    get rows() {
+      return rows
+    },
+    open(actor) {
+      const running: Running = { schedule, options, actor, dead: false }
+      return {
+        durable: true,
+        ...(options.name !== undefined && { name: options.name }),
+        start: (query) => operate(running, 'start', () => rows.start(query)),
+        sessions: (query) => operate(running, 'sessions', () => rows.sessions(query)),
+        window: (id, query) => operate(running, 'window', () => rows.window(id, query)),
+        messages: (ids) => operate(running, 'messages', () => rows.messages(ids)),
+        records: (kind, query) => operate(running, 'records', () => rows.records(kind, query)),
+        commit: (changes, given) => operate(running, 'commit', () => commit(changes, given)),
+        async close() {
+          running.dead = true
+        },
+      }
+    },
+    async lose(most) {
+      const last = log.findLastIndex(({ strict }) => strict)
+      const kept = Math.max(last + 1, log.length - most)
+      const lost = log.length - kept
+      log = log.slice(0, kept)
+      rows = memoryStorage()
+      for (const { changes } of log) await rows.commit(changes)
+      return lost
+    },
+  }
+}

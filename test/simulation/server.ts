@@ -1,0 +1,166 @@
+import Sqlite, { type Database, type Statement } from 'better-sqlite3'
+import type { ModelContext } from '../../src/adapters/contract.ts'
+import { createChatHandler } from '../../src/server/chat/handler.ts'
+import type { ChatHandler } from '../../src/server/chat/options.ts'
+import type { HistoryStore } from '../../src/server/ports.ts'
+import { sqliteStore } from '../../src/server/sqlite/store.ts'
+import { type ScriptPiece, scriptedModel } from '../../src/testing/scripted-model.ts'
+import type { Chance } from '../../src/testing/sim/chance.ts'
+import type { Actor, Schedule } from '../../src/testing/sim/schedule.ts'
+
+/** One process that serves the database. */
+interface Process {
+  actor: Actor
+  handler: ChatHandler
+  /** Statements until it dies; infinite while nobody wants that. */
+  life: { left: number }
+}
+
+export interface ServerOptions {
+  /** Puts a fault of the bench's own between the handler and its store. */
+  wrap?: (store: HistoryStore) => HistoryStore
+  onError(error: unknown): void
+  /** A process has died. */
+  onDeath(actor: Actor): void
+}
+
+/** The server's side of the world: one database, and processes that come and go. */
+export interface ServerSide {
+  readonly db: Database
+  /** Who answers. */
+  process(): Process
+  /** What the model was asked, by the text of the question. */
+  readonly asked: string[]
+  answer(request: Request): Promise<Response>
+  /** Dies, with what it was doing. */
+  kill(): void
+  /** Dies at the n-th statement from now. */
+  killAt(statements: number): void
+  /** Another process takes over while this one stands still; it wakes later. */
+  replace(): void
+  /** Serves again, if it does not; whoever stood still goes on. */
+  heal(): void
+}
+
+const WORDS = ['the ', 'tide ', 'comes ', 'in 🌊 ', 'and ', 'goes.\n\n', 'é̂ ', '👩‍👩‍👧 ']
+
+/** What the model says: as different as models are. */
+function say(chance: Chance, number: number): ScriptPiece[] {
+  const pieces: ScriptPiece[] = []
+  if (chance.happens(0.1)) pieces.push({ thinking: 'let me think about it' })
+  pieces.push({ text: `answer ${number}: ` })
+  for (let count = chance.int(8); count > 0; count--) pieces.push({ text: chance.pick(WORDS) })
+  if (chance.happens(0.05)) pieces.push({ error: 'server' })
+  return pieces
+}
+
+const textIn = ({ messages }: ModelContext): string => JSON.stringify(messages.at(-1)?.content ?? null)
+
+/** A database that dies with its process: nothing of an open transaction stays. */
+function mortal(db: Database, alive: () => boolean, count: () => void): Database {
+  const guard = () => {
+    count()
+    if (alive()) return
+    if (db.inTransaction) db.exec('rollback')
+    throw new Error('the process was killed')
+  }
+  const bound = <T extends object>(target: T, wrap: (name: string, value: unknown) => unknown): T =>
+    new Proxy(target, {
+      get(of, name) {
+        const value: unknown = Reflect.get(of, name)
+        const own = typeof value === 'function' ? value.bind(of) : value
+        return wrap(String(name), own)
+      },
+    })
+  const statement = (given: Statement): Statement =>
+    bound(given, (name, own) => {
+      if (typeof own !== 'function') return own
+      if (name === 'pluck' || name === 'raw') return (...args: unknown[]) => statement(own(...args))
+      if (name !== 'run' && name !== 'all' && name !== 'iterate') return own
+      return (...args: unknown[]) => {
+        guard()
+        return own(...args)
+      }
+    })
+  return bound(db, (name, own) => {
+    if (name !== 'prepare' || typeof own !== 'function') return own
+    // All processes share the connection, which does not see changes of its own as others'.
+    return (sql: string) => statement(own(sql === 'pragma data_version' ? 'select total_changes()' : sql))
+  })
+}
+
+/** What the processes of one server share. */
+interface Shared {
+  schedule: Schedule
+  options: ServerOptions
+  db: Database
+  chance: Chance
+  asked: string[]
+  started: number
+}
+
+function startProcess(shared: Shared): Process {
+  const { schedule, options, db, chance, asked } = shared
+  const actor = schedule.actor(`server${++shared.started}`)
+  const env = schedule.env(actor)
+  const alive = () => actor.state !== 'dead'
+  const life = { left: Number.POSITIVE_INFINITY }
+  const count = () => {
+    life.left--
+    if (life.left > 0) return
+    life.left = Number.POSITIVE_INFINITY
+    schedule.kill(actor)
+    options.onDeath(actor)
+  }
+  const store = sqliteStore(mortal(db, alive, count), { env, poll: 500 })
+  const pace = () => env.sleep(chance.happens(0.03) ? 2_000 + chance.int(10_000) : chance.int(60))
+  const answers = (context: ModelContext) => say(chance, asked.push(textIn(context)))
+  const handler = createChatHandler({
+    store: options.wrap?.(store) ?? store,
+    model: scriptedModel(answers, { chunkSize: 4, pace }),
+    env,
+    limits: { requests: { max: 1e9, per: 1 }, queue: 100, feeds: 1_000, page: 3 + chance.int(40) },
+    onError: (error) => {
+      if (alive()) options.onError(error)
+    },
+  })
+  return { actor, life, handler }
+}
+
+export function createServer(schedule: Schedule, options: ServerOptions): ServerSide {
+  const db = new Sqlite(':memory:')
+  const chance = schedule.chance.fork('model')
+  const shared: Shared = { schedule, options, db, chance, asked: [], started: 0 }
+  const frozen: Process[] = []
+  let current = startProcess(shared)
+  const begin = () => {
+    current = startProcess(shared)
+    const { handler, actor } = current
+    const run = () => void handler.start().catch(() => undefined)
+    schedule.post({ actor, label: 'start', run })
+  }
+  return {
+    db,
+    asked: shared.asked,
+    process: () => current,
+    answer: (request) => current.handler.fetch(request),
+    kill() {
+      schedule.kill(current.actor)
+      options.onDeath(current.actor)
+      if (db.inTransaction) db.exec('rollback')
+    },
+    killAt(statements) {
+      current.life.left = statements
+    },
+    replace() {
+      if (current.actor.state === 'running') current.actor.state = 'frozen'
+      frozen.push(current)
+      begin()
+    },
+    heal() {
+      current.life.left = Number.POSITIVE_INFINITY
+      for (const { actor } of frozen.splice(0)) if (actor.state === 'frozen') actor.state = 'running'
+      if (current.actor.state === 'dead') begin()
+    },
+  }
+}

@@ -1,0 +1,100 @@
+import type { Database } from 'better-sqlite3'
+import { isSettled, type Message } from '../../src/message/schema.ts'
+import type { ChatEvent } from '../../src/protocol/events.ts'
+import { sameJson } from '../../src/protocol/merge.ts'
+import { reduce } from '../../src/protocol/reduce.ts'
+import { emptyState, messageOf, newTrace, type SessionState } from '../../src/protocol/state.ts'
+
+/** A message as it was after an event. */
+export interface Version {
+  /** The event's number. */
+  n: number
+  message: Message
+}
+
+/** What the server has committed of a session so far. */
+export interface SessionTruth {
+  id: string
+  state: SessionState
+  versions: Map<string, Version[]>
+  deleted: boolean
+}
+
+/** The server's own story, read from its database after each of its steps. */
+export interface Truth {
+  session(id: string): SessionTruth
+  /** Reads what was committed since; returns what contradicts what was told before. */
+  refresh(): string[]
+}
+
+interface Row {
+  n: number
+  tag: string
+  data: string
+}
+
+/** Folds one event in, and notes the versions it makes. */
+function fold(truth: SessionTruth, { n, tag, data }: Row): string[] {
+  if (n !== (truth.state.cursor?.n ?? 0) + 1) return [`server: event ${n} of ${truth.id} leaves a hole`]
+  const event: ChatEvent = JSON.parse(data)
+  const trace = newTrace()
+  truth.state = reduce(truth.state, { id: { n, tag }, event }, 0, trace)
+  if (truth.state.missing) return [`server: event ${n} of ${truth.id} (${event.type}) does not fit`]
+  const problems: string[] = []
+  for (const id of new Set([...trace.changed, ...trace.pieces.map(({ messageId }) => messageId)])) {
+    const message = messageOf(truth.state, id)
+    const versions = truth.versions.get(id) ?? []
+    const before = versions.at(-1)?.message
+    if (!message) continue
+    if (before && isSettled(before) && before.role === 'assistant')
+      if (message.status !== before.status || !sameJson(message.content, before.content))
+        problems.push(`server: ${id} of ${truth.id} changed after its end, by event ${n} (${event.type})`)
+    truth.versions.set(id, [...versions, { n, message }])
+  }
+  return problems
+}
+
+export function createTruth(db: Database): Truth {
+  const sessions = new Map<string, SessionTruth>()
+  const changes = db.prepare<[], number>('select total_changes()').pluck()
+  const known = db.prepare<[], { id: string; events: number; deleted: number }>(
+    'select id, events, deleted from sessions',
+  )
+  const events = db.prepare<[string, number], Row>(
+    'select n, tag, data from events where session = ? and n > ? order by n',
+  )
+  let seen = -1
+  const session = (id: string): SessionTruth => {
+    const present = sessions.get(id)
+    if (present) return present
+    const begun = { id, state: emptyState(id), versions: new Map(), deleted: false }
+    sessions.set(id, begun)
+    return begun
+  }
+  return {
+    session,
+    refresh() {
+      const now = changes.get() ?? 0
+      if (now === seen) return []
+      seen = now
+      const problems: string[] = []
+      for (const { id, events: last, deleted } of known.all()) {
+        const truth = session(id)
+        truth.deleted ||= deleted === 1
+        const at = truth.state.cursor?.n ?? 0
+        if (last < at) problems.push(`server: ${id} went back from event ${at} to ${last}`)
+        if (last > at && !truth.deleted)
+          for (const row of events.all(id, at)) problems.push(...fold(truth, row))
+      }
+      return problems
+    },
+  }
+}
+
+/** The latest version of a message that looks like this; -1 where it never did. */
+export function versionOf(truth: SessionTruth, message: Message): number {
+  const versions = truth.versions.get(message.id) ?? []
+  return versions.findLastIndex(
+    ({ message: was }) => was.status === message.status && sameJson(was.content, message.content),
+  )
+}

@@ -1,0 +1,3 @@
+import { testWalks } from './walks.ts'
+
+testWalks(0, 150)

@@ -1,0 +1,127 @@
+import type { ChatStorage } from '../../src/chat/ports.ts'
+import { createChance } from '../../src/testing/sim/chance.ts'
+import { createDisk, type StorageFault } from '../../src/testing/sim/disk.ts'
+import { createNetwork, type NetworkFault, type NetworkStage } from '../../src/testing/sim/network.ts'
+import { createOrigin } from '../../src/testing/sim/page.ts'
+import { createSchedule } from '../../src/testing/sim/schedule.ts'
+import { type Around, type Device, openTab, type Wraps } from './clients.ts'
+import type { Plan } from './plan.ts'
+import { createServer, type ServerOptions, type ServerSide } from './server.ts'
+import { createTruth, type Truth } from './truth.ts'
+
+/** Something a user asked for, and what was promised. */
+export interface Asked {
+  text: string
+  sessionId: string
+  saved?: 'disk' | 'memory'
+  refused?: string
+  discarded?: boolean
+}
+
+export interface World extends Around {
+  plan: Plan
+  server: ServerSide
+  truth: Truth
+  devices: Device[]
+  ledger: Asked[]
+  /** How often each fault was injected. */
+  counts: Map<string, number>
+  /** What is wrong, as the oracles found it. */
+  problems: string[]
+  /** No faults happen any more. */
+  healed: boolean
+  tabsOpened: number
+}
+
+/** A mistake of the bench's own, to see that it is found. */
+export interface Planted extends Wraps {
+  store?: NonNullable<ServerOptions['wrap']>
+  /** Changes what is on a device's disk behind everybody's back. */
+  disk?: (rows: ChatStorage) => void
+}
+
+const STORAGE_FAULTS: readonly StorageFault[] = ['abort', 'abort', 'quota', 'late']
+const NETWORK_FAULTS: Readonly<Record<NetworkStage, readonly NetworkFault[]>> = {
+  request: ['refuse', 'refuse', 'vanish', 'double', 'delay'],
+  answer: ['lose', 'lose', 'vanish', 'delay'],
+  piece: ['cut', 'end', 'stall', 'buffer', 'tear', 'repeat', 'drop', 'swap'],
+}
+
+export const count = ({ counts }: Pick<World, 'counts'>, what: string): void =>
+  void counts.set(what, (counts.get(what) ?? 0) + 1)
+
+function createDevice(
+  world: Pick<World, 'schedule' | 'plan' | 'counts'>,
+  name: string,
+  isHealed: () => boolean,
+) {
+  const { schedule, plan, counts } = world
+  const chance = schedule.chance.fork(`disk ${name}`)
+  const written = new Set<string>()
+  const device: Device = {
+    name,
+    origin: createOrigin(schedule, { locks: plan.locks }),
+    skew: plan.skews[name] ?? 0,
+    tabs: [],
+    written,
+    disk: createDisk(schedule, {
+      name,
+      fault(operation) {
+        if (isHealed() || !chance.happens(plan.storageFaults)) return undefined
+        const fault = chance.pick(STORAGE_FAULTS)
+        count({ counts }, `storage ${operation} ${fault}`)
+        return fault
+      },
+      onCommit({ changes }) {
+        for (const change of changes) {
+          if (change.type === 'session') written.add(change.row.session.id)
+          else if (change.type === 'message') written.add(change.row.message.sessionId)
+          else if (change.type === 'journal') written.add(change.entry.sessionId)
+          else if (change.type === 'deleteSession') written.add(change.id)
+        }
+      },
+    }),
+  }
+  return device
+}
+
+/** Everything that a walk walks through, as its plan wants it. */
+export function createWorld(plan: Plan, planted: Planted = {}): World {
+  const schedule = createSchedule(createChance(plan.seed).fork('schedule'))
+  const chance = schedule.chance.fork('network')
+  const counts = new Map<string, number>()
+  const problems: string[] = []
+  const server = createServer(schedule, {
+    ...(planted.store && { wrap: planted.store }),
+    onDeath: (actor) => network.gone(actor),
+    onError: (error) => problems.push(`server: ${error instanceof Error ? error.stack : String(error)}`),
+  })
+  const network = createNetwork(schedule, {
+    answer: (request) => server.answer(request),
+    server: () => server.process().actor,
+    fault(stage) {
+      if (world.healed || !chance.happens(plan.networkFaults)) return undefined
+      const fault = chance.pick(NETWORK_FAULTS[stage])
+      count(world, `network ${stage} ${fault}`)
+      return fault
+    },
+  })
+  const world: World = {
+    plan,
+    schedule,
+    network,
+    server,
+    wraps: planted,
+    truth: createTruth(server.db),
+    devices: [],
+    ledger: [],
+    counts,
+    problems,
+    healed: false,
+    tabsOpened: 0,
+  }
+  for (let at = 1; at <= plan.devices; at++)
+    world.devices.push(createDevice(world, `d${at}`, () => world.healed))
+  for (const device of world.devices) openTab(world, device, ++world.tabsOpened)
+  return world
+}
