@@ -1,6 +1,6 @@
 import { errorFrom, TidemarkError } from '../lib/errors.ts'
 import { isSettled, type Message } from '../message/schema.ts'
-import { idIn, messagesOf, type SessionState } from '../protocol/state.ts'
+import { idIn, messageOf, messagesOf, type SessionState } from '../protocol/state.ts'
 import { cancelledRun, runOf } from './outbox.ts'
 import type { OutboxRow } from './ports.ts'
 
