@@ -151,6 +151,8 @@ export function takeWindow(
   room.nextLocal = Math.max(room.nextLocal, localAfter(window))
   const news = takeOutbox(room, window.outbox, unsaved)
   const take = (state: SessionState, trace: Trace): SessionState => {
+    // What is stored of a session that was deleted here is on its way out.
+    if (state.deleted && !stored?.deleted) return state
     const kept = withoutStrays(room, state, window, unsaved, trace)
     return withHead(withSession(room, mergeRows(kept, rows, unsaved, trace), window), window, owns)
   }
