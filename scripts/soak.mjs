@@ -1,0 +1,68 @@
+// `npm run test:soak -- --seeds 20000 --from 0`: many walks of the simulation, over all cores. Prints each seed that fails,
+// cut down to what matters, and how often each fault was injected.
+import { spawn } from 'node:child_process'
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { parseArgs } from 'node:util'
+import { checkNode, ensurePackages, root } from './bootstrap.mjs'
+
+/** @typedef {{ seed?: number, failed?: string, done?: boolean, seeds?: number, converged?: number, counts?: [string, number][] }} Line */
+
+const { values } = parseArgs({
+  options: { seeds: { type: 'string', default: '2000' }, from: { type: 'string', default: '0' } },
+})
+const from = Number(values.from)
+const to = from + Number(values.seeds)
+
+/** @type {Map<string, number>} */
+const counts = new Map()
+let walked = 0
+let failed = 0
+let converged = 0
+
+/** @param {Line} line */
+function take(line) {
+  if (line.failed !== undefined) {
+    failed++
+    console.log(`\n✗ ${line.failed}\n`)
+  }
+  if (!line.done) return
+  walked += line.seeds ?? 0
+  converged = Math.max(converged, line.converged ?? 0)
+  for (const [what, times] of line.counts ?? []) counts.set(what, (counts.get(what) ?? 0) + times)
+}
+
+/**
+ * @param {number} first
+ * @param {number} step
+ * @returns {Promise<void>}
+ */
+function work(first, step) {
+  const file = join(root, 'test', 'simulation', 'soak.ts')
+  const child = spawn(process.execPath, ['--import', 'tsx', file, `${first}`, `${to}`, `${step}`], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  createInterface({ input: child.stdout }).on('line', (text) => take(JSON.parse(text)))
+  return new Promise((resolve) => {
+    child.on('close', (code) => {
+      if (code !== 0) {
+        failed++
+        console.error(`✗ a worker ended with ${code}`)
+      }
+      resolve()
+    })
+  })
+}
+
+checkNode()
+ensurePackages()
+const began = performance.now()
+const workers = Math.max(1, Math.min(availableParallelism(), to - from))
+await Promise.all(Array.from({ length: workers }, (_, at) => work(from + at, workers)))
+for (const [what, times] of [...counts].sort()) console.log(`${what}: ${times}`)
+const seconds = ((performance.now() - began) / 1000).toFixed(0)
+console.log(`${walked} seeds in ${seconds} s; of one mind after at most ${converged} ms of their time`)
+console.log(`${walked - failed} passed, ${failed} failed`)
+process.exitCode = failed > 0 || walked !== to - from ? 1 : 0
