@@ -170,7 +170,7 @@ const actionsOf = (lobby: Lobby, room: () => Room): ActionDeps => ({
 })
 
 async function askOnce(lobby: Lobby): Promise<void> {
-  if (lobby.askedToPersist) return
+  if (lobby.askedToPersist || !lobby.storage.durable) return
   lobby.askedToPersist = true
   const persisted = await askToPersist(lobby.platform)
   if (persisted !== undefined) moveHealth(lobby, { persisted })

@@ -24,55 +24,62 @@ export const nth = (n: number): Message => ({
   v: 1,
 })
 
+interface Asked {
+  id: string
+  runId: string
+  parentId: string | null
+  content: { type: 'text'; text: string }[]
+}
+
+/** Numbers for events, and revisions. */
+interface Counter {
+  event: number
+  revision: number
+}
+
+/** The events that answer a question with these pieces, as they go over the line. */
+function burst({ id, runId, parentId, content }: Asked, said: readonly string[], counter: Counter): string {
+  const frame = (type: string, data: object) =>
+    formatSse({ event: type, id: `${++counter.event}.t`, data: JSON.stringify(data) })
+  const row = (fields: object) => {
+    const rev = ++counter.revision
+    return { sessionId: 's', createdAt: 2, updatedAt: 2, v: 1, seq: rev, rev, ...fields }
+  }
+  const question = row({ id, role: 'user', parentId, status: 'completed', content })
+  const answer = row({
+    id: `a-${id}`,
+    role: 'assistant',
+    parentId: id,
+    runId,
+    content: [],
+    status: 'streaming',
+  })
+  const events = [
+    frame('message.created', { message: question }),
+    frame('message.created', { message: answer }),
+  ]
+  let offset = 0
+  for (const delta of said) {
+    events.push(frame('message.delta', { id: `a-${id}`, index: 0, delta, offset }))
+    offset += delta.length
+  }
+  const whole = [{ type: 'text', text: said.join('') }]
+  const message = { ...answer, status: 'completed', content: whole, rev: ++counter.revision }
+  events.push(frame('message.completed', { message }), frame('run.finished', { runId, outcome: 'completed' }))
+  return events.join('')
+}
+
 /** A server that knows one session, and answers each question with these pieces, sent as one burst of bytes. */
 function server(pieces: (asked: string) => readonly string[]): typeof fetch {
-  let revision = 0
-  let n = 0
+  const counter: Counter = { event: 0, revision: 0 }
   const json = (value: unknown, status = 200) =>
     new Response(JSON.stringify(value), { status, headers: { 'content-type': 'application/json' } })
-  const encoder = new TextEncoder()
   return async (input, init = {}) => {
     const { pathname } = new URL(String(input), 'http://server')
     if (init.method === 'POST' && pathname.endsWith('/messages')) {
-      const { id, runId, parentId, content } = JSON.parse(String(init.body))
-      const base = { sessionId: 's', createdAt: 2, updatedAt: 2, v: 1 }
-      const place = () => ({ rev: ++revision, seq: revision })
-      const question = { ...base, ...place(), id, role: 'user', parentId, status: 'completed', content }
-      const answer = {
-        ...base,
-        ...place(),
-        id: `a-${id}`,
-        role: 'assistant',
-        parentId: id,
-        runId,
-        content: [],
-        status: 'streaming',
-      }
-      const said = pieces(textOf(question as Message))
-      const frame = (type: string, data: object) =>
-        formatSse({ event: type, id: `${++n}.t`, data: JSON.stringify(data) })
-      let offset = 0
-      const events = [
-        frame('message.created', { message: question }),
-        frame('message.created', { message: answer }),
-      ]
-      for (const delta of said) {
-        events.push(frame('message.delta', { id: answer.id, index: 0, delta, offset }))
-        offset += delta.length
-      }
-      const whole = {
-        ...answer,
-        status: 'completed',
-        content: [{ type: 'text', text: said.join('') }],
-        rev: ++revision,
-      }
-      events.push(
-        frame('message.completed', { message: whole }),
-        frame('run.finished', { runId, outcome: 'completed' }),
-      )
-      return new Response(encoder.encode(events.join('')), {
-        headers: { 'content-type': 'text/event-stream' },
-      })
+      const asked: Asked = JSON.parse(String(init.body))
+      const bytes = new TextEncoder().encode(burst(asked, pieces(asked.content[0]?.text ?? ''), counter))
+      return new Response(bytes, { headers: { 'content-type': 'text/event-stream' } })
     }
     if (init.method === 'POST') return json(SESSION, 201)
     // Neither feed nor pages: what came on the request is all there is.
