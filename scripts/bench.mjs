@@ -1,4 +1,5 @@
-// `npm run bench`: installs what is missing, the peers that bench/ compares with included, then runs bench/run.ts here.
+// `npm run bench` and `npm run compare`: install what is missing, the peers that bench/ compares with included, then run
+// a script of bench/ here, named first.
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { checkNode, ensurePackages, root } from './bootstrap.mjs'
@@ -13,7 +14,8 @@ try {
   process.chdir(root)
   const { register } = await import('tsx/esm/api')
   register()
-  await import(pathToFileURL(join(folder, 'run.ts')).href)
+  const [script = 'run.ts'] = process.argv.splice(2, 1)
+  await import(pathToFileURL(join(folder, script)).href)
 } catch (error) {
   console.error(error instanceof Error && error.name === 'Error' ? error.message : error)
   process.exitCode = 1

@@ -39,7 +39,6 @@ const openTidemark: Open = async ({ url, chatId }) => {
       const newest = session.get().messages.at(-1)
       if (newest) session.retry(newest.id).catch(() => undefined)
     },
-    toldOfStorage: () => chat.health.get().storage !== 'disk' || chat.health.get().lastError !== undefined,
   }
 }
 
@@ -80,7 +79,6 @@ function AiSdkChat({ url, chatId, stored, rendered }: ChatOfAiSdk) {
       send: (text) => void chat.sendMessage({ text }),
       view: () => viewOf(chat.messages, state),
       retry: () => void chat.regenerate(),
-      toldOfStorage: () => false,
     }),
   )
   return null
@@ -103,7 +101,6 @@ const openAiSdk: Open = async ({ url, chatId }) => {
     send: (text) => newest?.send(text),
     view: () => newest?.view() ?? viewOf([], 'busy'),
     retry: () => newest?.retry(),
-    toldOfStorage: () => false,
   }
 }
 
@@ -123,7 +120,6 @@ const openTanstack: Open = async ({ url, chatId }) => {
     send: (text) => void client.sendMessage(text).catch(() => undefined),
     view: () => viewOf(client.getMessages(), stateOf()),
     retry: () => void client.reload().catch(() => undefined),
-    toldOfStorage: () => false,
   }
 }
 

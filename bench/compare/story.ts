@@ -34,8 +34,6 @@ export interface Client {
   view(): View
   /** What the library offers to a user whose question failed. */
   retry(): void
-  /** Whether it has told its app of a failure of storage. */
-  toldOfStorage(): boolean
 }
 
 export type Open = (options: { url: string; chatId: string }) => Promise<Client>
