@@ -11,7 +11,7 @@ declare global {
 }
 
 /** What a user had to do until the one answer to the one question stood there whole. */
-export const STEPS = ['by itself', 'shown again', 'retried', 'reloaded', 'never'] as const
+export const STEPS = ['by itself', 'shown again', 'reloaded', 'retried', 'never'] as const
 export type Step = (typeof STEPS)[number]
 
 /** How one try came out. */
@@ -97,8 +97,8 @@ export async function heal(page: Page, library: string, chat: ServedChat): Promi
   const ladder: readonly [Step, () => Promise<unknown>][] = [
     ['by itself', async () => {}],
     ['shown again', () => showAgain(page)],
-    ['retried', () => page.evaluate(() => window.client.retry())],
     ['reloaded', () => page.reload().then(() => openClient(page, library, chat.url))],
+    ['retried', () => page.evaluate(() => window.client.retry())],
   ]
   let posed = false
   for (const [step, help] of ladder) {
