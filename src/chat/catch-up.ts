@@ -1,7 +1,14 @@
 import type { Env } from '../lib/env.ts'
 import { type EventId, type MessagePage, parseEventId } from '../protocol/events.ts'
 import { mergePage, reduceAll } from '../protocol/reduce.ts'
-import { emptyState, messagesOf, putMessages, type SessionState, type Trace } from '../protocol/state.ts'
+import {
+  emptyState,
+  messageOf,
+  messagesOf,
+  putMessages,
+  type SessionState,
+  type Trace,
+} from '../protocol/state.ts'
 import { type Core, setFields, update } from './core.ts'
 import { newSession } from './intents.ts'
 import type { EventBatch, PageQuery, Runtime } from './runtime-port.ts'
@@ -95,6 +102,9 @@ export async function catchUp(core: Core, options: CatchUpOptions, signal: Abort
       const known = anew ? { ...unsaid(state), missing: state.missing } : state
       let merged = known
       for (const one of anew ? pages : [page]) merged = withPage(merged, one, now, trace)
+      // What the other side does not have is not kept, unless it only does not say all that it has.
+      if (anew && !page.limited)
+        for (const { id } of messagesOf(state)) if (!messageOf(merged, id)) trace.removed.add(id)
       if (more) return byMessage ? merged : { ...merged, rev: last }
       const rev = Math.max(merged.rev, last, page.hasMore ? 0 : (page.rev ?? 0))
       return caughtUp(merged, rev, cursorAfter(known, first))

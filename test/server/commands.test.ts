@@ -214,7 +214,7 @@ test.each([
   [
     'nothing to say',
     { type: 'edit', messageId: 'm1', newId: 'n', runId: 'r', content: [] },
-    'content: expected at least 1',
+    'content: expected at least one block',
   ],
   [
     'nothing to show',

@@ -166,7 +166,7 @@ test.each([
   ['limit=x', 'limit: expected to match'],
   ['changedSince=-1', 'changedSince: expected to match'],
   ['changedSince=1.5', 'changedSince: expected to match'],
-  ['after=a%2Fb', 'after: expected to match'],
+  ['after=a%2Fb', 'after: expected 1 to 64 letters, digits, hyphens or underscores'],
   ['after=a&before=b', 'after, before, changedSince: expected one of them'],
 ])('a page cannot be asked for by %s', async (query, message) => {
   const { ask } = stage()
