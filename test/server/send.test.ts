@@ -119,7 +119,11 @@ test.each([
   ['no JSON', '{', 'the body is not JSON'],
   ['no object', '[]', 'body: expected object'],
   ['no id', { ...sendBody('m1'), id: undefined }, 'id: expected string'],
-  ['a foreign id', { ...sendBody('m1'), id: 'a/b' }, 'id: expected 1 to 64 letters, digits, hyphens or underscores'],
+  [
+    'a foreign id',
+    { ...sendBody('m1'), id: 'a/b' },
+    'id: expected 1 to 64 letters, digits, hyphens or underscores',
+  ],
   ['no run', { ...sendBody('m1'), runId: undefined }, 'runId: expected string'],
   ['no parent', { ...sendBody('m1'), parentId: undefined }, 'parentId: expected string'],
   ['an unknown parent', sendBody('m1', 'nobody'), 'parentId: nobody is not in this session'],
