@@ -24,11 +24,13 @@ export interface GeminiState {
   /** The last reason given, and what is said about it. Some servers give one with every piece. */
   finish: string
   words: string
+  /** Whether there was a call until then. */
+  called: boolean
 }
 
 /** Gemini's `generateContent`, whole or as a stream of events or of a list's elements. */
 export const geminiDialect: Dialect<GeminiState> = {
-  begin: () => ({ open: undefined, finish: '', words: '' }),
+  begin: () => ({ open: undefined, finish: '', words: '', called: false }),
   read: readPiece,
   end: (state, marked) => (state.finish || marked ? endingOf(state) : undefined),
 }
@@ -111,6 +113,7 @@ function readFinish(draft: Draft, state: GeminiState, { finishReason, finishMess
   endCall(draft, state)
   state.finish = finish
   state.words = string(finishMessage)
+  state.called = draft.calls.length > 0
 }
 
 function readSources(draft: Draft, { groundingMetadata, citationMetadata }: JsonRecord): void {
@@ -147,17 +150,18 @@ function readUsage(draft: Draft, found: unknown): void {
 /** What reasons of a refusal are called. */
 export const REFUSED = /SAFETY|RECITATION|BLOCKLIST|PROHIBITED|SPII|LANGUAGE|ARMOR|^([346789]|11)$/
 
-/** Reasons other than a failure of the model, by name or by the number that some servers give instead. */
+/** What the reasons mean that are known, by name or by the number that some servers give instead. */
 const FINISH: readonly (readonly [RegExp, 'stop' | 'length' | ErrorCode])[] = [
   [/^(STOP|1)?$/, 'stop'],
   [/^(MAX_TOKENS|2)$/, 'length'],
   [REFUSED, 'refusal'],
   [/SIGNATURE/, 'invalid-request'],
+  [/OTHER|MALFORMED|UNEXPECTED|MANY|NO_IMAGE|\d/, 'server'],
 ]
 
-/** A reason that nobody knows yet is a failure: Gemini has one way to end well. */
-function endingOf({ finish, words }: GeminiState): Ending {
-  const meaning = FINISH.find(([pattern]) => pattern.test(finish))?.[1] ?? 'server'
+/** A reason that nobody knows yet takes back no calls, which are whole; else it is a failure: Gemini has one way to end well. */
+function endingOf({ finish, words, called }: GeminiState): Ending {
+  const meaning = FINISH.find(([pattern]) => pattern.test(finish))?.[1] ?? (called ? 'stop' : 'server')
   if (meaning === 'stop' || meaning === 'length') return meaning
   return failed(meaning, `the model stopped: ${finish}`, words)
 }

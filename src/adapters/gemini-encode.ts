@@ -5,7 +5,7 @@ import type { CallIdRule } from './call-ids.ts'
 import type { CallOptions, Effort, EncodedRequest, ModelContext } from './contract.ts'
 import { joinJson } from './join-json.ts'
 import { type JsonRecord, parseJson, record } from './json.ts'
-import { argumentsText, notShown, type ReplayResult, replay, textOfBlocks } from './replay.ts'
+import { argumentsText, notShown, type ReplayResult, replay } from './replay.ts'
 import { toolsOf } from './tools.ts'
 
 export const CALL_ID: CallIdRule = { own: /./, foreign: /^[\w-]{1,64}$/, prefix: 'call_' }
@@ -147,7 +147,7 @@ function partsOf(block: AssistantBlock, noProof: string | undefined): Json[] {
   if (block.type === 'other') return isRecord(block.raw) ? [block.raw] : []
   if (block.type === 'source') return []
   const { signature: thoughtSignature = noProof } = block
-  if (block.type === 'image') return mediaOf(block).map((part) => ({ ...part, thoughtSignature }))
+  if (block.type === 'image') return [{ ...partOf(block), thoughtSignature }]
   if (block.type === 'text') return [{ text: block.text, thoughtSignature }]
   if (block.type === 'thinking')
     return /\S/.test(block.text) || thoughtSignature
@@ -163,13 +163,14 @@ function partsOf(block: AssistantBlock, noProof: string | undefined): Json[] {
 export const argsOf = (call: ToolCallBlock): JsonRecord => record(parseJson(argumentsText(call))?.value)
 
 const mediaIn = ({ content }: ReplayResult): Json[] =>
-  content.flatMap((block) => (block.type === 'image' ? mediaOf(block) : []))
+  content.map(partOf).filter(({ text }) => text === undefined)
 
 /** A list or a bare text is refused. Since the third generation, pictures are a part of the result. */
 function responseOf(result: ReplayResult, old: boolean): Json {
   const { call, content, isError } = result
   const { id, name } = call
-  const text = textOfBlocks(content, '\n') || (content.length > 0 ? '(see attached image)' : '(no output)')
+  const said = content.flatMap((block) => partOf(block).text ?? []).join('\n')
+  const text = said || (content.length > 0 ? '(see attached image)' : '(no output)')
   const parts = old ? [] : mediaIn(result)
   const response = isError ? { error: text } : { output: text }
   return { functionResponse: { id, name, response, parts: parts.length > 0 ? parts : undefined } }

@@ -84,7 +84,7 @@ interface Answer<State> extends Dialect<State> {
 
 /** Bytes to pieces, and what they say of the end. Throws `protocol` for what no answer may be. */
 function listen<State>({ status }: RawResponse, { draft, state, limit, read, end, owns }: Answer<State>) {
-  /** What came outside the event format and was not understood: a page, half an object. And the last object that was. */
+  /** What came outside the event format and was not understood: a page, half an object. And the last object, if only in form. */
   let [rest, last, streamed, flushing] = ['', '', false, false]
   let ending: Ending | undefined
   const tooLong = () => refuse(`the answer has a piece of more than ${limit} characters`)
@@ -97,8 +97,8 @@ function listen<State>({ status }: RawResponse, { draft, state, limit, read, end
     return !!parsed
   }
   const split = splitJson((text) => {
-    if (ending || !take(text, true)) return
-    rest = ''
+    if (ending) return
+    if (take(text, true)) rest = ''
     last = text
   })
   const parser = createSseParser({

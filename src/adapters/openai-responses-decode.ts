@@ -168,7 +168,8 @@ const CLOSERS: Readonly<Record<string, Closer>> = {
   custom_tool_call: (draft, item, open) => closeCall(draft, item, open, JSON.stringify(string(item.input))),
   image_generation_call(draft, item) {
     const mimeType = `image/${string(item.output_format) || 'png'}`
-    if (item.result) addBlock(draft, { type: 'image', mimeType, data: string(item.result) })
+    const data = string(item.result)
+    if (data) addBlock(draft, { type: 'image', mimeType, data, signature: proofOf(item) })
     else keepItem(draft, item)
   },
 }

@@ -76,12 +76,9 @@ export function encodeResponses(
   return { path: '/responses', headers: { 'content-type': 'application/json' }, body }
 }
 
-const formatOf = ({ name = 'output', schema, strict = false }: OutputFormat): Json => ({
-  type: 'json_schema',
-  name,
-  schema,
-  strict,
-})
+const formatOf = ({ name = 'output', schema, strict = false }: OutputFormat): Json => {
+  return { type: 'json_schema', name, schema, strict }
+}
 
 /** The request for a stored answer, from its beginning or from what comes after an event. */
 export const encodeResume = (id: string, after?: number): EncodedRequest => ({
@@ -142,9 +139,11 @@ function partOf(block: UserBlock): Json {
 function answerOf(answer: ReplayAnswer, quirks: ResponsesQuirks): Json[] {
   const { content, results } = answer
   const { resultImages = true, plainThinking = false } = quirks
-  const items = (!plainThinking && exactItems(content)) || plainItems(content, plainThinking)
+  const exact = plainThinking ? undefined : exactItems(content)
+  const said = exact ?? plainItems(content, plainThinking)
   const outputs = results.map((result) => outputOf(result, resultImages))
-  return [...items, ...outputs, ...shownAfter(answer, ...(resultImages ? [] : results)).map(userOf)]
+  const unshown = shownAfter(...(exact ? [] : [answer]), ...(resultImages ? [] : results))
+  return [...said, ...outputs, ...unshown.map(userOf)]
 }
 
 /** What an item said of itself when it came. */
@@ -183,6 +182,8 @@ function exactItem(block: AssistantBlock, proof: JsonRecord): Json | undefined {
       : { type: 'output_text', text: block.text, annotations: [] }
     return { ...proof, type: 'message', role: 'assistant', status: 'completed', content: [part] }
   }
+  if (block.type === 'image' && block.data)
+    return { ...proof, type: 'image_generation_call', status: 'completed', result: block.data }
   if (block.type !== 'thinking' || !proof.encrypted_content) return undefined
   const summary = block.text === '' ? [] : [{ type: 'summary_text', text: block.text }]
   return { ...proof, type: 'reasoning', summary }
@@ -203,13 +204,10 @@ function plainItems(content: readonly AssistantBlock[], plainThinking: boolean):
     else if (block.type === 'text' && typeof last?.content === 'string' && last.phase === phase)
       last.content += block.text
     else if (block.type === 'text') said.push({ role: 'assistant', phase, content: block.text })
-    else if (block.type === 'thinking' && plainThinking && block.text !== '')
-      said.push({
-        type: 'reasoning',
-        id,
-        summary: [],
-        content: [{ type: 'reasoning_text', text: block.text }],
-      })
+    else if (block.type === 'thinking' && plainThinking && block.text !== '') {
+      const thought = { type: 'reasoning_text', text: block.text }
+      said.push({ type: 'reasoning', id, summary: [], content: [thought] })
+    }
   }
   return [...said, ...called]
 }

@@ -130,7 +130,7 @@ function solid<Block extends AssistantBlock | UserBlock | ToolBlock>(blocks: rea
     const copy = { ...block }
     if ('text' in copy) copy.text = wellFormed(copy.text)
     const last = copies.at(-1)
-    if (copy.type !== 'text' || /\S/.test(copy.text)) copies.push(copy)
+    if (copy.type !== 'text' || copy.text.trim()) copies.push(copy)
     else if (last?.type === 'text') last.text += copy.text
   }
   return copies
@@ -165,6 +165,8 @@ export const argumentsText = ({
   rawArguments: invalid = '',
   arguments: value = { invalid },
 }: ToolCallBlock): string =>
-  JSON.stringify(isRecord(value) ? value : { arguments: value }, (_, inner: unknown) =>
-    typeof inner === 'string' ? wellFormed(inner) : inner,
+  // JSON has halves of surrogate pairs as escapes, which no text looks like: its own backslashes come in pairs.
+  JSON.stringify(isRecord(value) ? value : { arguments: value }).replace(
+    /(?<!\\)((\\\\)*)\\ud.../g,
+    '$1\uFFFD',
   )

@@ -4,6 +4,7 @@ import type { Accepted, DispatchContext, Runtime, RuntimeHost } from '../chat/ru
 import { errorData, TidemarkError } from '../lib/errors.ts'
 import { expectOption, hasMethod } from '../lib/expect.ts'
 import type { WhenBusy } from '../protocol/commands.ts'
+import type { RunOptions } from '../turn/run-turn.ts'
 import type { Tool } from '../turn/tool.ts'
 import { begin, type Runs, turn } from './direct-run.ts'
 
@@ -13,6 +14,14 @@ export interface DirectOptions {
   /** Instructions for the model. */
   system?: string
   call?: CallOptions
+  /**
+   * Decides before each model call what the model gets to see. What it throws fails the answer, with the code of a
+   * `TidemarkError`.
+   * @default assembleContext: the whole branch, and of answers that were cut off their text
+   * @example
+   * (input) => assembleContext({ ...input, interrupted: 'drop', window: 128_000 })
+   */
+  context?: NonNullable<RunOptions['context']>
   /** Most model calls in one run. @default 8 */
   maxSteps?: number
 }

@@ -36,6 +36,10 @@ describe('how an answer ends', () => {
     ['MALFORMED_FUNCTION_CALL', 'server'],
     ['UNEXPECTED_TOOL_CALL', 'server'],
     ['MISSING_THOUGHT_SIGNATURE', 'invalid-request'],
+    [5, 'server'],
+    ['OTHER', 'server'],
+    ['TOO_MANY_TOOL_CALLS', 'server'],
+    ['NO_IMAGE', 'server'],
     ['constructor', 'server'],
   ])('%s is %s, and the text is kept', async (reason, code) => {
     const { message, error } = await hear(piece([{ text: 'Once' }], {}, reason))
@@ -46,6 +50,13 @@ describe('how an answer ends', () => {
 
   test('MAX_TOKENS is a matter of length', async () => {
     expect((await hear(piece([{ text: 'Onc' }], {}, 'MAX_TOKENS'))).message.stopReason).toBe('length')
+  })
+
+  test('a reason that nobody knows yet does not undo whole calls; without any, it is a failure', async () => {
+    const called = await hear(piece([{ functionCall: { id: 'c', name: 'clock', args: {} } }], {}, 'NEW'))
+    expect(called.message).toMatchObject({ stopReason: 'toolUse', content: [{ arguments: {} }] })
+    const silent = await hear(piece([], {}, 'NEW'))
+    expect(silent.error).toMatchObject({ code: 'server', message: 'the model stopped: NEW' })
   })
 
   test('what it says about the end of a failure is told', async () => {

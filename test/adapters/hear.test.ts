@@ -181,6 +181,7 @@ describe('errors, in whatever shape they come', () => {
   test('what is neither a stream nor JSON is said to be so', async () => {
     expect((await failed('<html>login</html>', 200)).error?.code).toBe('protocol')
     expect((await failed('{"hello":"world"}', 200)).error?.code).toBe('protocol')
+    expect((await failed('{"choices":[{"message":{"content":"x",}}]}', 200)).error?.code).toBe('protocol')
   })
 
   test('words without end are cut', async () => {

@@ -4,6 +4,7 @@ import { RESPONSES_QUIRKS } from '../../src/adapters/openai-responses-quirks.ts'
 import type { AssistantBlock, Message } from '../../src/message/schema.ts'
 import { assistantMessage, toolCall, userMessage } from '../support/messages.ts'
 import { type Item, itemsIn, sentResponses } from './checkers/openai-responses-body.ts'
+import { hearWhole } from './openai-responses-events.ts'
 
 const question = userMessage('u', 'Hi')
 
@@ -53,6 +54,22 @@ describe('an answer goes back', () => {
           { type: 'refusal', refusal: 'No.' },
         ],
       },
+    ])
+  })
+
+  test('with its reasoning and the picture that came of it, as one, but not to another model', async () => {
+    const drawn = { type: 'image_generation_call', id: 'ig_1', status: 'completed', result: 'iVBORw0KGgo=' }
+    const { message } = await hearWhole({
+      status: 'completed',
+      output: [{ type: 'reasoning', id: 'rs_1', encrypted_content: 'gA', summary: [] }, drawn],
+    })
+    const back = answerOf(message.content)
+    expect(back).toEqual([{ type: 'reasoning', id: 'rs_1', encrypted_content: 'gA', summary: [] }, drawn])
+    expect(answerOf(message.content, { model: 'gpt-4o' })).toEqual([
+      expect.objectContaining({
+        role: 'user',
+        content: [expect.anything(), expect.objectContaining({ type: 'input_image' })],
+      }),
     ])
   })
 

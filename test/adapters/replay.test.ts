@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type ReplayEntry, replay } from '../../src/adapters/replay.ts'
+import { argumentsText, type ReplayEntry, replay } from '../../src/adapters/replay.ts'
 import type { AssistantBlock, Message } from '../../src/message/schema.ts'
 import {
   assistantMessage,
@@ -100,5 +100,16 @@ describe('a history that goes back', () => {
         { type: 'text', text: 'B' },
       ],
     ])
+  })
+
+  test('has no half of a surrogate pair in a call’s arguments, in values and in keys, and leaves their escapes alone', () => {
+    const half = '\ud83d'
+    const call = toolCall('a', {
+      arguments: { [`k${half}`]: [`v${half}`, '\\ud83d \\\\ud83d', '\u{1f600}'] },
+    })
+    expect(JSON.parse(argumentsText(call))).toEqual({
+      'k\ufffd': ['v\ufffd', '\\ud83d \\\\ud83d', '\u{1f600}'],
+    })
+    expect(argumentsText(call)).not.toMatch(/(?<!\\)\\ud8/)
   })
 })

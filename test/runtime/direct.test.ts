@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import type { OutboxRequest } from '../../src/chat/ports.ts'
 import type { RuntimeHost } from '../../src/chat/runtime-port.ts'
+import { assembleContext } from '../../src/context/assemble.ts'
 import type { Message } from '../../src/message/schema.ts'
+import { textOf } from '../../src/message/text.ts'
 import type { ChatEvent } from '../../src/protocol/events.ts'
-import { direct } from '../../src/runtime/direct.ts'
+import { type DirectOptions, direct } from '../../src/runtime/direct.ts'
 import { createHold, type Script, scriptedModel } from '../../src/testing/scripted-model.ts'
 import { ending } from '../chat/direct-chat.ts'
 import { cancel, send } from '../chat/rows.ts'
@@ -13,7 +15,11 @@ import { assistant, user } from '../protocol/rows.ts'
 noStrayRejections()
 
 /** A runtime, and a host that writes down what it is told. */
-function stage(steps: Script, known: Message[] = [user('q', { status: 'pending' })]) {
+function stage(
+  steps: Script,
+  known: Message[] = [user('q', { status: 'pending' })],
+  options: Omit<DirectOptions, 'model'> = {},
+) {
   const events: ChatEvent[] = []
   const answers: Message[] = []
   const { env } = createWorld()
@@ -28,7 +34,7 @@ function stage(steps: Script, known: Message[] = [user('q', { status: 'pending' 
     },
   }
   const model = scriptedModel(steps)
-  const runtime = direct({ model })
+  const runtime = direct({ ...options, model })
   runtime.open(host)
   const flight = new AbortController()
   const { signal } = flight
@@ -110,6 +116,33 @@ describe('a question to the page itself', () => {
     hold.release()
     await idle()
     expect(open.model.calls.length).toBe(1)
+  })
+
+  test('is asked with the text of an answer that was cut off, or without it, as its options say', async () => {
+    const known = [
+      user('p', { seq: 1 }),
+      assistant('a', {
+        seq: 2,
+        parentId: 'p',
+        status: 'interrupted',
+        content: [{ type: 'text', text: 'Half' }],
+      }),
+      user('q', { seq: 3, parentId: 'a' }),
+    ]
+    const seen = async (options: Omit<DirectOptions, 'model'>) => {
+      const { ask, model } = stage(['yes'], known, options)
+      await ask(send('q'))
+      await idle()
+      return model.calls[0]?.context.messages.map(({ role, content }) => [role, textOf({ content })])
+    }
+    const question = expect.anything()
+    expect(await seen({})).toEqual([
+      ['user', question],
+      ['assistant', 'Half [interrupted]'],
+      ['user', question],
+    ])
+    const context: DirectOptions['context'] = (input) => assembleContext({ ...input, interrupted: 'drop' })
+    expect((await seen({ context }))?.map(([role]) => role)).toEqual(['user', 'user'])
   })
 
   test('ends with the runtime, and with its session', async () => {

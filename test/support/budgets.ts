@@ -43,21 +43,21 @@ export const budgets: readonly Budget[] = [
     what: 'the Responses adapter, weighed likewise',
     entry: `${both}\n${responses}`,
     without: both,
-    most: 5_800,
+    most: 5_830,
     promised: 5_000,
   },
   {
     what: 'the Anthropic adapter, weighed likewise',
     entry: `${both}\n${messages}`,
     without: both,
-    most: 5_300,
+    most: 5_310,
     promised: 5_000,
   },
   {
     what: 'the Gemini adapter, weighed likewise',
     entry: `${both}\n${gemini}`,
     without: both,
-    most: 5_500,
+    most: 5_550,
     promised: 5_000,
   },
   {
@@ -78,7 +78,7 @@ export const budgets: readonly Budget[] = [
     what: 'the built-in model of a browser, which needs no transport',
     entry: `${both}\n${chrome}`,
     without: both,
-    most: 3_000,
+    most: 3_020,
     promised: 5_000,
   },
   {

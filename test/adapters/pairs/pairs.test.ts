@@ -93,9 +93,20 @@ const OWN: Readonly<Record<string, readonly string[]>> = {
     'proof-2',
     'proof-hidden',
   ],
-  // Of an answer with a picture, the items cannot go back as they were; without, their thinking cannot.
-  'openai-responses > openai-responses: gpt-5': ['thought-1', 'proof-1', 'proof-hidden'],
-  'openai-responses of OpenRouter > openai-responses: OpenRouter': ['thought-1', 'proof-1', 'proof-hidden'],
+  'openai-responses > openai-responses: gpt-5': [
+    'thought-1',
+    'proof-1',
+    'thought-2',
+    'proof-2',
+    'proof-hidden',
+  ],
+  'openai-responses of OpenRouter > openai-responses: OpenRouter': [
+    'thought-1',
+    'proof-1',
+    'thought-2',
+    'proof-2',
+    'proof-hidden',
+  ],
   'anthropic > anthropic: claude-3-5-haiku': ['thought-1', 'proof-1', 'thought-2', 'proof-2', 'proof-hidden'],
   'anthropic > anthropic: claude-sonnet-4-5': [
     'thought-1',
