@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import { readProjectFile } from '../support/files.ts'
+
+const page = readProjectFile('docs/guarantees.md')
+const sections = page.split(/^## /m).slice(1)
+const plants = readProjectFile('test/simulation/planted.ts')
+
+/** The tests that a section links to, by title and file. */
+const linksOf = (section: string) =>
+  [...section.matchAll(/^- \[(.+)\]\(\.\.\/(.+)\)$/gm)].map(([, title = '', file = '']) => ({ title, file }))
+
+const LOOSE = 'random walks, 300 seeds'
+
+test('each of the fourteen guarantees has a section with tests', () => {
+  expect(sections.map((section) => /^G\d+/.exec(section)?.[0])).toEqual(
+    Array.from({ length: 14 }, (_, at) => `G${at + 1}`),
+  )
+  expect(sections.filter((section) => linksOf(section).length === 0)).toEqual([])
+})
+
+test('every test that is named is there under that title', () => {
+  const missing = sections
+    .flatMap(linksOf)
+    .filter(({ title, file }) => title !== LOOSE && !readProjectFile(file).includes(`'${title}`))
+  expect(missing).toEqual([])
+})
+
+test('every fault that is said to be planted is planted', () => {
+  const named = [...page.matchAll(/^- planted: (.+)$/gm)].map(([, name = '']) => name)
+  expect(named.length).toBeGreaterThan(10)
+  expect(named.filter((name) => !plants.includes(`'${name}':`))).toEqual([])
+})
