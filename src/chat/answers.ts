@@ -90,7 +90,10 @@ export function createAnswers(): Answers {
     settle(state, outbox) {
       if (waiting.size === 0) return
       const rows = [...outbox]
+      const cancelled = new Set(rows.map(cancelledRun))
       for (const waiter of waiting) {
+        // Somebody may have stopped it in another tab.
+        waiter.stopped ||= cancelled.has(waiter.runId)
         const outcome = outcomeOf(state, waiter, rows)
         waiter.seen ||= !!messageOf(state, waiter.messageId)
         if (!outcome) continue

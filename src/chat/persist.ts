@@ -94,7 +94,10 @@ async function writeOnce(core: Core, writer: Writer, deps: PersistDeps): Promise
   const { unsaved, strict } = writer
   Object.assign(writer, { due: false, strict: false })
   if (isSaved(unsaved)) return { type: 'stored' }
-  if (!readable) return { type: 'unread' }
+  if (!readable) {
+    writer.strict ||= strict
+    return { type: 'unread' }
+  }
   Object.assign(writer, { unsaved: nothingUnsaved(), wroteAt: env.now() })
   const fields = deps.fieldsOf(core)
   const { epoch } = fields
@@ -108,6 +111,8 @@ async function writeOnce(core: Core, writer: Writer, deps: PersistDeps): Promise
     await storage.commit(changes, { guards, durability: strict ? 'strict' : 'relaxed' })
   } catch (thrown) {
     putBack(writer.unsaved, unsaved)
+    // Whoever was promised a disk is promised it by the next attempt as well.
+    writer.strict ||= strict
     const error = errorData(thrown, 'storage')
     return { type: error.code === 'conflict' ? 'otherwise' : 'failed', error }
   }

@@ -142,6 +142,14 @@ describe('promises of answers', () => {
     expect(await ending(kept)).toMatchObject({ id: 'a' })
   })
 
+  test('end where a stop in another tab was faster than the question', async () => {
+    const answers = createAnswers()
+    const mine = answers.wait(question)
+    answers.settle(state(asked), [row('c', 2, { request: cancel('r') })])
+    answers.settle(state(asked), [])
+    expect(await ending(mine)).toBe('aborted')
+  })
+
   test('end where the message was taken back in another tab', async () => {
     const answers = createAnswers()
     const mine = answers.wait(question)

@@ -6,6 +6,16 @@ import { createWorld, idle, noStrayRejections } from './world.ts'
 
 noStrayRejections()
 
+test('what is promised to be on disk is written as strictly by the next attempt', async () => {
+  const storage = watchedStorage()
+  let failures = 1
+  storage.fail((_, operation) => operation === 'commit' && failures-- > 0)
+  const { session } = directChat({ storage })
+  expect((await session.send('hello')).saved).toBe('disk')
+  const holder = storage.commits.find(({ changes }) => changes.some(({ type }) => type === 'outbox'))
+  expect(holder?.options?.durability).toBe('strict')
+})
+
 type Decide = (n: number, operation: Operation) => boolean
 
 /** What a user does in a session. Returns what the calls threw, and which messages were said to be on disk. */

@@ -62,9 +62,12 @@ const messageBy = ({ session, action }: Scene, fits: (message: Message) => boole
 
 function stop(scene: Scene): void {
   const { session, tab } = scene
+  const open = () =>
+    session.get().messages.filter((message) => message.role === 'assistant' && !isSettled(message))
+  // What begins while the stop is stored belongs to a run that nobody stopped.
+  const inFlight = new Set(open().map(({ id }) => id))
   watch(scene, session.stop(), () => {
-    for (const message of session.get().messages)
-      if (message.role === 'assistant' && !isSettled(message)) tab.stopped.set(message.id, message)
+    for (const message of open()) if (inFlight.has(message.id)) tab.stopped.set(message.id, message)
   })
 }
 
@@ -114,6 +117,8 @@ const ACTIONS: Readonly<Record<ActionType, (scene: Scene, each: () => void) => v
     }),
   rename: (scene) => watch(scene, scene.session.rename(`title ${scene.action.at}`)),
   delete(scene) {
+    // Nobody else can know the id of a session that the server does not.
+    if (!scene.world.truth.session(scene.session.id).state.cursor) return
     for (const asked of scene.world.ledger) if (asked.sessionId === scene.session.id) asked.discarded = true
     watch(scene, scene.session.delete())
   },
