@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react'
-import type { Chat, Connection } from 'tidemark'
+import type { Chat, Connection, ErrorData } from 'tidemark'
 import { useStore } from 'tidemark/react'
 
 const LINES: Readonly<Record<Connection, string>> = {
@@ -40,7 +40,15 @@ function useBrowserOffline(): boolean {
 }
 
 /** What the user must know about the line and the disk; nothing while all is well. */
-export function Banners({ chat, line }: { chat: Chat; line: Connection }) {
+export function Banners({
+  chat,
+  line,
+  error,
+}: {
+  chat: Chat
+  line: Connection
+  error: ErrorData | undefined
+}) {
   const health = useStore(chat.health)
   const kept = health.storage === 'disk'
   return (
@@ -50,6 +58,12 @@ export function Banners({ chat, line }: { chat: Chat; line: Connection }) {
           You are offline. What you write is kept{kept ? '' : ' while this page is open'} and sent once you
           are back.
           {health.outbox > 0 ? <strong> Something waits to be sent.</strong> : null}
+        </p>
+      ) : null}
+      {error ? (
+        <p className="banner" data-kind="error">
+          {/* The rest of the sentence is the server's, or the library's. */}
+          This session cannot be followed: {error.message}.
         </p>
       ) : null}
       {kept ? null : (

@@ -91,7 +91,7 @@ export function SessionView({ chat, session, standIn, openDrawer }: Props) {
   return (
     <ConversationContext value={conversation}>
       <Bar title={title} line={line} openDrawer={openDrawer} />
-      <Banners chat={chat} line={line} />
+      <Banners chat={chat} line={line} error={snapshot.error} />
       <Transcript key={session.id} snapshot={snapshot} line={line} standIn={standIn} ask={actions.send} />
       <Composer key={`${session.id}/composer`} sessionId={session.id} running={running} {...actions} />
     </ConversationContext>
