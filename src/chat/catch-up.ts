@@ -106,6 +106,9 @@ export async function catchUp(core: Core, options: CatchUpOptions, signal: Abort
       if (anew && !page.limited)
         for (const { id } of messagesOf(state)) if (!messageOf(merged, id)) trace.removed.add(id)
       if (more) return byMessage ? merged : { ...merged, rev: last }
+      // Everything was read, and they were not in it. Behind a window they may still be there.
+      if (anew && !first.limited)
+        for (const { id } of messagesOf(state)) if (!messageOf(merged, id)) trace.removed.add(id)
       const rev = Math.max(merged.rev, last, page.hasMore ? 0 : (page.rev ?? 0))
       return caughtUp(merged, rev, cursorAfter(known, first))
     })

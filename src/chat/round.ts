@@ -32,6 +32,8 @@ export interface Line {
   attempts: number
   /** Rounds in a row that soon ended because something was missing. */
   gaps: number
+  /** The last feed that was opened brought nothing, so that pages have to. */
+  mute: boolean
   /** Requests whose events are being read. */
   streams: number
   ended: boolean
@@ -106,7 +108,10 @@ export async function round(
   // What a request's stream tells without numbers must not be told by pages and a feed as well.
   const alone = line.streams === 0 || !fresh
   const read =
-    line.asked.length > 0 || core.state.missing !== null || (alone && (core.state.cursor === null || inPages))
+    line.asked.length > 0 ||
+    core.state.missing !== null ||
+    line.mute ||
+    (alone && (core.state.cursor === null || inPages))
   if (read) await readPages(core, line, deps, signal)
   if (!alone) return 'woken'
   if (!inPages) {
@@ -129,9 +134,13 @@ async function follow(core: Core, line: Line, deps: SyncDeps, signal: AbortSigna
   const { env, runtime } = deps
   const began = env.now()
   const { cursor } = core.state
+  let opened = false
   for await (const batch of runtime.follow(core.id, cursor && formatEventId(cursor), signal)) {
     if (signal.aborted) break
-    line.feed = 'open'
+    // Open at its first bytes, and not before: what lies between may keep them all to itself.
+    if (opened) line.feed = 'open'
+    line.mute = !opened
+    opened = true
     setFields(core, ONLINE)
     const before = core.state
     fold(core, batch, deps)

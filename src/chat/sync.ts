@@ -42,6 +42,7 @@ export function createSync(core: Core, deps: SyncDeps): Sync {
     round: new AbortController(),
     attempts: 0,
     gaps: 0,
+    mute: false,
     streams: 0,
     ended: false,
     asked: [],

@@ -154,7 +154,9 @@ export function takeWindow(
     // What is stored of a session that was deleted here is on its way out.
     if (state.deleted && !stored?.deleted) return state
     const kept = withoutStrays(room, state, window, unsaved, trace)
-    return withHead(withSession(room, mergeRows(kept, rows, unsaved, trace), window), window, owns)
+    const merged = withHead(withSession(room, mergeRows(kept, rows, unsaved, trace), window), window, owns)
+    // The events that made them so may still come.
+    return merged.live.size > 0 && !merged.ahead ? { ...merged, ahead: true } : merged
   }
   update(core, take, 'stored')
   if (stored && !room.leading) setFields(core, { tidemark: stored.tidemark, complete: stored.complete })

@@ -6,6 +6,7 @@ import { watchedStorage } from '../chat/storages.ts'
 import { createWorld, noStrayRejections } from '../chat/world.ts'
 import { expectInStep, openClient, reload } from './client.ts'
 import type { Seen } from './line.ts'
+import { createBrowser } from './page.ts'
 import { ended, pass, type Server, startServer, truthOf, until } from './server.ts'
 
 noStrayRejections()
@@ -78,11 +79,12 @@ test('7: two tabs that cannot know of each other send what both have stored as o
   const server = startServer()
   // Without locks and channels: each believes to be alone.
   const storage = watchedStorage(memoryStorage(), 'shared')
-  const first = openClient(server, { name: 'first', storage })
+  const browser = createBrowser({ locks: false })
+  const first = openClient(server, { name: 'first', storage, page: browser.page() })
   first.line.online = false
   await first.session.send('one')
   await pass(server, 1_000)
-  const second = openClient(server, { name: 'second', storage: storage.reopen() })
+  const second = openClient(server, { name: 'second', storage: storage.reopen(), page: browser.page() })
   first.line.online = true
   await until(server, () => second.session.get().messages.at(-1)?.status === 'completed')
   await pass(server, 60_000)

@@ -39,6 +39,8 @@ export interface Line {
   online: boolean
   /** Breaks what is open. */
   cut(): void
+  /** Leaves what is open half open: no byte comes over it any more, and nothing says so. */
+  numb(): void
   /** Answers that are being read. */
   open(): number
 }
@@ -50,6 +52,9 @@ export interface Traffic {
 
 const down = () => new TypeError('Failed to fetch')
 
+/** What is open, with what breaks it and what leaves it half open. */
+type Streams = Set<{ lose(): void; numb(): void }>
+
 /** A body on its way, as far as it came. */
 interface Body {
   readonly reader: ReadableStreamDefaultReader<Uint8Array>
@@ -57,6 +62,9 @@ interface Body {
   /** Bytes that may still pass. */
   left: number
   over: boolean
+  numb: boolean
+  /** It is open no more. */
+  forget(): void
   readonly kept: Uint8Array[]
 }
 
@@ -69,9 +77,14 @@ async function step(body: Body, controller: ReadableStreamDefaultController<Uint
   for (;;) {
     const { done, value } = await reader.read()
     if (body.over) return
+    if (body.numb) {
+      if (done) return new Promise(() => {})
+      continue
+    }
     if (done) {
       for (const piece of kept) controller.enqueue(piece)
       body.over = true
+      body.forget()
       return controller.close()
     }
     if (fault?.type === 'buffered') {
@@ -85,6 +98,7 @@ async function step(body: Body, controller: ReadableStreamDefaultController<Uint
     const how = (fault?.type === 'cut' && fault.how) || 'lost'
     if (how === 'silent') return new Promise(() => {})
     body.over = true
+    body.forget()
     return how === 'over' ? controller.close() : controller.error(down())
   }
 }
@@ -93,28 +107,35 @@ async function step(body: Body, controller: ReadableStreamDefaultController<Uint
 function bodyOf(
   source: ReadableStream<Uint8Array>,
   fault: Fault | undefined,
-  streams: Set<() => void>,
+  streams: Streams,
   signal: AbortSignal | null | undefined,
 ): ReadableStream<Uint8Array> {
   const reader = source.getReader()
   const left = fault?.type === 'cut' ? fault.at : Number.POSITIVE_INFINITY
-  const body: Body = { reader, fault, left, over: false, kept: [] }
+  const body: Body = { reader, fault, left, over: false, numb: false, forget: () => {}, kept: [] }
   return new ReadableStream<Uint8Array>({
     start(controller) {
+      const open = {
+        lose: () => end(down()),
+        numb() {
+          body.numb = true
+        },
+      }
       const end = (error: unknown) => {
         if (body.over) return
         body.over = true
-        streams.delete(lose)
+        streams.delete(open)
         controller.error(error)
         reader.cancel().catch(() => undefined)
       }
-      const lose = () => end(down())
-      streams.add(lose)
+      streams.add(open)
+      body.forget = () => streams.delete(open)
       signal?.addEventListener('abort', () => end(signal.reason), { once: true })
     },
     pull: (controller) => step(body, controller),
     cancel() {
       body.over = true
+      body.forget()
       return reader.cancel()
     },
   })
@@ -141,7 +162,7 @@ async function arrived(
   response: Response,
   fault: Fault | undefined,
   line: Line,
-  streams: Set<() => void>,
+  streams: Streams,
   signal: RequestInit['signal'],
 ): Promise<Response> {
   if (!line.online || fault?.type === 'unanswered') {
@@ -160,7 +181,7 @@ export function createLine(
   traffic: Traffic,
   from: string,
 ): Line {
-  const streams = new Set<() => void>()
+  const streams: Streams = new Set()
   const carry = async (request: Request): Promise<Response> => {
     traffic.pending++
     try {
@@ -174,7 +195,10 @@ export function createLine(
     fault: undefined,
     online: true,
     cut() {
-      for (const lose of [...streams]) lose()
+      for (const { lose } of [...streams]) lose()
+    },
+    numb() {
+      for (const { numb } of streams) numb()
     },
     open: () => streams.size,
     async fetch(input, init = {}) {

@@ -31,7 +31,7 @@ type Request = (
 ) => Promise<unknown>
 
 /** Web Locks as far as tabs use them: exclusive, in the order of asking; given up by abort, taken by force. */
-function createLocks(): { request: Request } {
+export function createLocks(): { request: Request } {
   const holders = new Map<string, Holder>()
   const queues = new Map<string, (() => void)[]>()
   const next = (name: string) => {
@@ -105,7 +105,7 @@ function channelOf(page: () => Page, ears: Set<Ear>, held: Held): new (name: str
   }
 }
 
-function createPage(locks: { request: Request }, ears: Set<Ear>, held: Held): Page {
+function createPage(locks: { request: Request } | undefined, ears: Set<Ear>, held: Held): Page {
   const target = new EventTarget()
   const document = Object.assign(new EventTarget(), { visibilityState: 'visible' as DocumentVisibilityState })
   const page: Page = {
@@ -113,7 +113,7 @@ function createPage(locks: { request: Request }, ears: Set<Ear>, held: Held): Pa
       addEventListener: target.addEventListener.bind(target),
       removeEventListener: target.removeEventListener.bind(target),
       document,
-      navigator: { onLine: true, locks },
+      navigator: { onLine: true, ...(locks && { locks }) },
       BroadcastChannel: channelOf(() => page, ears, held),
       requestAnimationFrame: (callback) => Number(setImmediate(callback).hasRef()),
       cancelAnimationFrame: () => {},
@@ -135,9 +135,9 @@ function createPage(locks: { request: Request }, ears: Set<Ear>, held: Held): Pa
   return page
 }
 
-export function createBrowser(): Browser {
+export function createBrowser({ locks: hasLocks = true } = {}): Browser {
   const locks = createLocks()
   const ears = new Set<Ear>()
   const held: Held = new WeakMap()
-  return { page: () => createPage(locks, ears, held) }
+  return { page: () => createPage(hasLocks ? locks : undefined, ears, held) }
 }
