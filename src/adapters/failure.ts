@@ -7,13 +7,13 @@ import { isOverflow } from './overflow.ts'
 /** Most characters of a provider's words that we repeat. */
 const LONGEST = 2_000
 
-const REQUEST_ID_HEADERS = ['x-request-id', 'request-id', 'apim-request-id']
+const REQUEST_ID_HEADERS = ['x-request-id', 'request-id', 'apim-request-id', 'x-amzn-requestid']
 
 /** What `<status> <code> <type>` means; the first row that fits counts. */
 const MEANINGS: readonly (readonly [RegExp, ErrorCode])[] = [
   [/^402|quota|balance|billing/i, 'quota'],
   [/^429|rate.?limit|too_many|exhausted|throttl/i, 'rate-limit'],
-  [/^40[13]|api_key|authent|permission|denied/i, 'auth'],
+  [/^40[13]|api.key|authent|permission|denied/i, 'auth'],
   [/content_?(filter|policy)|safety/i, 'refusal'],
   [/^4(04|10)|not_?found/i, 'not-found'],
   [/^(408|504|524)|timeout|deadline/i, 'timeout'],
@@ -62,7 +62,9 @@ export function failureFrom(error: JsonRecord, outer = 200): ErrorData {
   // Google puts into details what kind of refusal it is, and how long to wait.
   const details = list(error.details).map(record)
   const of = (name: string) => details.map((detail) => string(detail[name]))
-  const told = [status, error.code, error.type, error.status, ...of('reason')].join(' ')
+  // xAI says only in words, under a 400, that it does not know the key.
+  const aboutKey = /incorrect api key/i.exec(message)
+  const told = [status, error.code, error.type, error.status, ...of('reason'), aboutKey].join(' ')
   const seconds = Number.parseFloat(of('retryDelay').join(''))
   const code = MEANINGS.find(([pattern]) => pattern.test(told))?.[1] ?? 'server'
   return {

@@ -5,8 +5,11 @@ const WORDINGS: readonly RegExp[] = [
   // OpenAI: "context_length_exceeded"; Z.ai: "model_context_window_exceeded"; Moonshot: "exceeded model token limit"
   /context_(length|window)_exceeded|exceeded model token limit/i,
   // "Your input exceeds the context window", Ollama: "exceeded max context length", "exceed context limit",
-  // llama.cpp: "exceeds the available context size", LM Studio: "greater than the context length"
-  /(exceed(s|ed)?|greater than) (the |this model's )?(max(imum)? |available )?context/i,
+  // llama.cpp: "exceeds the available context size", LM Studio: "greater than the context length", SGLang: "longer than the
+  // model's context length", vLLM: "longer than the maximum model length", Cloudflare: "exceeded this model context window"
+  /(exceed(s|ed)?|(great|long)er than) ((the|this|model('s)?|max(imum)?|available) )*(context|model length)/i,
+  // LM Studio: "Context size has been exceeded", Z.ai: "Prompt exceeds max length", Hugging Face: "`inputs` tokens + …"
+  /context size has|prompt exceeds|`inputs` tokens/i,
   // Anthropic: "prompt is too long", Bedrock: "Input is too long", Cohere: "too many tokens: …"
   /(prompt|input) (is )?too long|too many tokens:/i,
   // Gemini: "The input token count (1250074) exceeds the maximum number of tokens"
