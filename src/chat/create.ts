@@ -7,8 +7,9 @@ import { ID_EXPECTED, Id, type Session } from '../message/schema.ts'
 import { setFields } from './core.ts'
 import { type Lobby, noteUse, problem, showSessions, storageFailed, storageWorks } from './lobby.ts'
 import { noteUnreadable } from './lost.ts'
-import { adopt, closedError, load, openRoom, read, readAgain } from './open.ts'
+import { adopt, closedError, load, openRoom, read } from './open.ts'
 import { createPersist } from './persist.ts'
+import { refresh } from './refresh.ts'
 import { appendEvents, branchTo, fieldsOf, type Room } from './room.ts'
 import type { RuntimeHost } from './runtime-port.ts'
 import { createTabs } from './tabs.ts'
@@ -91,32 +92,6 @@ async function listRemote(lobby: Lobby): Promise<void> {
     if (!lobby.closed && error.code !== 'not-found' && error.code !== 'network' && error.code !== 'aborted')
       problem(lobby, error)
   }
-}
-
-async function mirror(lobby: Lobby, sessionId: string): Promise<void> {
-  const room = lobby.rooms.get(sessionId)
-  if (room) {
-    await readAgain(lobby, room)
-    return room.drain?.kick()
-  }
-  const { session } = await lobby.storage.window(sessionId, { limit: 1 })
-  if (session)
-    showSessions(lobby, session.deleted ? [] : [session.session], session.deleted ? [sessionId] : [])
-}
-
-/** Another tab stored something: read it, and once more if it did so again meanwhile. */
-async function refresh(lobby: Lobby, sessionId: string): Promise<void> {
-  const { refreshing } = lobby
-  if (refreshing.has(sessionId)) return void refreshing.set(sessionId, true)
-  do {
-    refreshing.set(sessionId, false)
-    try {
-      await mirror(lobby, sessionId)
-    } catch (thrown) {
-      if (!lobby.closed) storageFailed(lobby, thrown)
-    }
-  } while (refreshing.get(sessionId) && !lobby.closed)
-  refreshing.delete(sessionId)
 }
 
 async function shut(lobby: Lobby): Promise<void> {
