@@ -129,6 +129,7 @@ function solid<Block extends AssistantBlock | UserBlock | ToolBlock>(blocks: rea
   for (const block of blocks) {
     const copy = { ...block }
     if ('text' in copy) copy.text = wellFormed(copy.text)
+    if ('name' in copy && copy.name) copy.name = wellFormed(copy.name)
     const last = copies.at(-1)
     if (copy.type !== 'text' || copy.text.trim()) copies.push(copy)
     else if (last?.type === 'text') last.text += copy.text

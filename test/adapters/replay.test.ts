@@ -112,4 +112,19 @@ describe('a history that goes back', () => {
     })
     expect(argumentsText(call)).not.toMatch(/(?<!\\)\\ud8/)
   })
+
+  test('has no half of a surrogate pair in the name of a file, a picture or a tool', () => {
+    const entries = replayed(
+      userMessage('1', '', {
+        content: [{ type: 'file', mimeType: 'text/plain', attachmentId: 'x', name: 'a\ud83d.txt' }],
+      }),
+      assistantMessage('2', '', { content: [toolCall('c', { name: 'b\ud83d' })] }),
+      toolMessage('3', 'c', {
+        content: [{ type: 'image', mimeType: 'image/png', attachmentId: 'y', name: 'c\ud83d' }],
+      }),
+    )
+    expect(JSON.stringify(entries).match(/"name":"[^"]*"/g)).toEqual(
+      ['a\ufffd.txt', 'b\ufffd', 'b\ufffd', 'c\ufffd'].map((name) => `"name":"${name}"`),
+    )
+  })
 })

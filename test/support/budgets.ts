@@ -43,21 +43,21 @@ export const budgets: readonly Budget[] = [
     what: 'the Responses adapter, weighed likewise',
     entry: `${both}\n${responses}`,
     without: both,
-    most: 5_840,
+    most: 5_860,
     promised: 5_000,
   },
   {
     what: 'the Anthropic adapter, weighed likewise',
     entry: `${both}\n${messages}`,
     without: both,
-    most: 5_330,
+    most: 5_340,
     promised: 5_000,
   },
   {
     what: 'the Gemini adapter, weighed likewise',
     entry: `${both}\n${gemini}`,
     without: both,
-    most: 5_560,
+    most: 5_580,
     promised: 5_000,
   },
   {
@@ -78,7 +78,7 @@ export const budgets: readonly Budget[] = [
     what: 'the built-in model of a browser, which needs no transport',
     entry: `${both}\n${chrome}`,
     without: both,
-    most: 3_020,
+    most: 3_040,
     promised: 5_000,
   },
   {
