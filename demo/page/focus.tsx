@@ -12,9 +12,15 @@ import {
 interface Wanted {
   name: string
   until: number
+  /** What had the focus when it was asked for: who has gone on from there is left where they are. */
+  from: Element | null
 }
 
 const PATIENCE_MS = 2000
+
+/** Whether the focus is where it was, or nowhere since that is gone. */
+export const isStill = (from: Element | null): boolean =>
+  document.activeElement === from || document.activeElement === document.body
 
 const FocusContext = createContext<RefObject<Wanted | null>>({ current: null })
 
@@ -31,7 +37,8 @@ export function useFocusOn(): (name: string) => void {
   return useCallback(
     (name) => {
       const target = document.querySelector<HTMLElement>(`[data-focus="${CSS.escape(name)}"]`)
-      wanted.current = target ? null : { name, until: performance.now() + PATIENCE_MS }
+      const from = document.activeElement
+      wanted.current = target ? null : { name, until: performance.now() + PATIENCE_MS, from }
       target?.focus()
     },
     [wanted],
@@ -47,7 +54,8 @@ export function useFocusTarget<E extends HTMLElement>(
   // After every render: what is asked for may be on the page only now and then.
   useLayoutEffect(() => {
     if (wanted.current?.name !== name || !ref.current) return
-    if (performance.now() < wanted.current.until) ref.current.focus()
+    const { until, from } = wanted.current
+    if (performance.now() < until && isStill(from)) ref.current.focus()
     wanted.current = null
   })
   return { ref, 'data-focus': name }

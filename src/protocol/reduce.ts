@@ -149,9 +149,10 @@ const APPLY: { readonly [T in ChatEventType]: Apply<T> } = {
   'session.updated': (state, { session }) => {
     const newer = newerSession(state.session, session)
     if (newer === state.session) return state
-    const headId =
-      newer.headId !== null && newer.headId !== state.session?.headId ? newer.headId : state.headId
-    return { ...state, session: newer, headId }
+    // A head that grew here stands, unless the session knew of it and says another.
+    const { rev = Number.POSITIVE_INFINITY } = messageOf(state, state.headId ?? '') ?? {}
+    const moved = newer.headId !== state.session?.headId || rev < (newer.rev ?? 0)
+    return { ...state, session: newer, headId: moved && newer.headId !== null ? newer.headId : state.headId }
   },
   'session.deleted': (state) => ({ ...state, deleted: true }),
   'run.started': (state, { runId }) =>

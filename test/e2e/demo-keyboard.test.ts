@@ -118,6 +118,7 @@ describe('with the keyboard alone one', () => {
     await page.getByText('Version 1 of 2').waitFor()
     await keys.to('Show newer version')
     await keys.press('Enter')
+    await page.getByText('Version 2 of 2').waitFor()
     await focus().toBe('Show newer version')
     await keys.to('Edit message', 'back')
     await keys.press('Enter')

@@ -1,5 +1,5 @@
 import { useAttempt } from '../attempt.tsx'
-import { useFocusOn, useFocusTarget } from '../focus.tsx'
+import { isStill, useFocusOn, useFocusTarget } from '../focus.tsx'
 import { Icon } from '../icon.tsx'
 import { useConversation } from './conversation.ts'
 
@@ -16,9 +16,10 @@ function Arrow({ id, direction, to, busy }: ArrowProps) {
   const focusOn = useFocusOn()
   const target = useFocusTarget<HTMLButtonElement>(`${direction}:${id}`)
   const off = busy || to === undefined
-  const go = async () => {
+  const go = async (pressed: Element) => {
     if (off) return
-    if (await attempt(() => session.selectBranch(to))) focusOn(`${direction}:${to}`)
+    const done = await attempt(() => session.selectBranch(to))
+    if (done && isStill(pressed)) focusOn(`${direction}:${to}`)
   }
   return (
     // Not `disabled`: at the last version the button would drop the focus of who pressed it.
@@ -27,7 +28,7 @@ function Arrow({ id, direction, to, busy }: ArrowProps) {
       className="quiet"
       aria-label={`Show ${direction} version`}
       aria-disabled={off}
-      onClick={go}
+      onClick={(event) => go(event.currentTarget)}
       {...target}
     >
       <Icon name={direction === 'older' ? 'left' : 'right'} />
