@@ -1,4 +1,4 @@
-import type { Message } from '../message/schema.ts'
+import type { Message, Session } from '../message/schema.ts'
 import { mergeMessage } from './merge.ts'
 import { messageOf, messagesOf, putMessages, removeMessage, type SessionState, type Trace } from './state.ts'
 
@@ -23,6 +23,12 @@ export function grownHead(headId: string | null, fresh: readonly Message[]): str
   for (const { id, parentId } of fresh.toSorted((a, b) => (a.seq ?? 0) - (b.seq ?? 0)))
     if (parentId === head) head = id
   return head
+}
+
+/** The head after a newer row of the session. One that grew here stands, unless that row knew of it and says another. */
+export function headBy(state: SessionState, { headId, rev: known = 0 }: Session): string | null {
+  const { rev = Number.POSITIVE_INFINITY } = messageOf(state, state.headId ?? '') ?? {}
+  return headId !== null && (headId !== state.session?.headId || rev < known) ? headId : state.headId
 }
 
 /** Whether a message was deleted later than this version of it. */

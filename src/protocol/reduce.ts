@@ -11,7 +11,7 @@ import type { ChatEvent, ChatEventType, Envelope, MessagePage } from './events.t
 import { type Joined, joinFrom } from './join.ts'
 import { mergeMessage, newerSession } from './merge.ts'
 import { isFilled, isStopped, ofRev, order, revOf } from './order.ts'
-import { grownHead, isBuried, newestId, place, put, rename, withoutTombstones } from './place.ts'
+import { grownHead, headBy, isBuried, newestId, place, put, rename, withoutTombstones } from './place.ts'
 import {
   type Missing,
   messageOf,
@@ -149,10 +149,7 @@ const APPLY: { readonly [T in ChatEventType]: Apply<T> } = {
   'session.updated': (state, { session }) => {
     const newer = newerSession(state.session, session)
     if (newer === state.session) return state
-    // A head that grew here stands, unless the session knew of it and says another.
-    const { rev = Number.POSITIVE_INFINITY } = messageOf(state, state.headId ?? '') ?? {}
-    const moved = newer.headId !== state.session?.headId || rev < (newer.rev ?? 0)
-    return { ...state, session: newer, headId: moved && newer.headId !== null ? newer.headId : state.headId }
+    return { ...state, session: newer, headId: headBy(state, newer) }
   },
   'session.deleted': (state) => ({ ...state, deleted: true }),
   'run.started': (state, { runId }) =>
