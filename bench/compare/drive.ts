@@ -102,8 +102,11 @@ export async function heal(page: Page, library: string, chat: ServedChat): Promi
   ]
   let posed = false
   for (const [step, help] of ladder) {
-    await help()
-    const seen = await watch(page)
+    // A page that does not even load is a try that failed.
+    const seen = await help().then(
+      () => watch(page),
+      () => ({ whole: false, posed: false }),
+    )
     posed ||= seen.posed
     if (seen.whole) return { step, posed, doubled: chat.runs() > 1 }
   }
