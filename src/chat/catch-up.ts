@@ -95,16 +95,12 @@ export async function catchUp(core: Core, options: CatchUpOptions, signal: Abort
     pages.push(page)
     const [first = page] = pages
     if (anew && more) continue
-    if (!more)
-      setFields(core, { complete: !first.limited && (core.fields.complete || anew || !first.limited) })
+    if (!more) setFields(core, { complete: !first.limited })
     update(core, (state, trace) => {
       const now = env.now()
       const known = anew ? { ...unsaid(state), missing: state.missing } : state
       let merged = known
       for (const one of anew ? pages : [page]) merged = withPage(merged, one, now, trace)
-      // What the other side does not have is not kept, unless it only does not say all that it has.
-      if (anew && !page.limited)
-        for (const { id } of messagesOf(state)) if (!messageOf(merged, id)) trace.removed.add(id)
       if (more) return byMessage ? merged : { ...merged, rev: last }
       // Everything was read, and they were not in it. Behind a window they may still be there.
       if (anew && !first.limited)

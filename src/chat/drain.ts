@@ -1,4 +1,4 @@
-import { type ErrorData, errorData, isRetryable } from '../lib/errors.ts'
+import { type ErrorData, errorData } from '../lib/errors.ts'
 import { reduce } from '../protocol/reduce.ts'
 import type { ChatContext } from './context.ts'
 import { type Core, setFields, setOutbox, update } from './core.ts'
@@ -6,9 +6,8 @@ import { acknowledge, refuse, withHeadBack } from './local.ts'
 import { afterFailure, askedId, dueNow, type Lane, nextRow, showing } from './outbox.ts'
 import type { Persist } from './persist.ts'
 import type { OutboxRow } from './ports.ts'
-import { ONLINE } from './round.ts'
+import { broken, ONLINE, tellOf } from './round.ts'
 import type { Accepted, EventBatch, Runtime } from './runtime-port.ts'
-import { isOffline } from './wake.ts'
 
 /** Sends what one session has in its outbox, for as long as this tab leads the session. */
 export interface Drain {
@@ -148,12 +147,8 @@ function fail(core: Core, row: OutboxRow, error: ErrorData, deps: DrainDeps): vo
   const failed = afterFailure(row, error, now, env.random())
   if (failed.state === 'waiting') {
     setOutbox(core, [failed])
-    if (!deps.feedOpen())
-      setFields(core, { connection: isOffline(deps.platform) ? 'offline' : 'reconnecting' })
-    if (!isRetryable(error)) {
-      setFields(core, { error })
-      deps.onProblem(error)
-    }
+    if (!deps.feedOpen()) setFields(core, broken(deps))
+    tellOf(core, deps, error)
     return
   }
   const shown = showing(row, core.outbox.values())

@@ -16,6 +16,7 @@ import {
 } from './lobby.ts'
 import { doubt, noteUnreadable, refuseStranded, writeAnew } from './lost.ts'
 import { endOrphans } from './orphans.ts'
+import { rowName } from './ports.ts'
 import { appendEvents, moveTidemark, nextPosition, type Room, WINDOW } from './room.ts'
 import { createSession } from './session.ts'
 import { createSync } from './sync.ts'
@@ -30,7 +31,7 @@ export async function read(lobby: Lobby, room: Room): Promise<void> {
   const window = await lobby.storage.window(core.id, { limit: WINDOW })
   const { session, unreadable } = window
   noteUnreadable(lobby, window)
-  const isUnread = unreadable?.includes(JSON.stringify(['sessions', core.id]))
+  const isUnread = unreadable?.includes(rowName('sessions', [core.id]))
   if (typeof room.epoch === 'number' && !session && !isUnread) return writeAnew(lobby, room)
   const owns = lobby.runtime.truth === 'client'
   takeWindow(room, window, lobby.persist.unsaved(core), owns)

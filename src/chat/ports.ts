@@ -112,6 +112,9 @@ export interface CommitOptions {
   durability?: 'strict' | 'relaxed'
 }
 
+/** The name of a row among those that cannot be read: table and key. */
+export const rowName = (table: string, key: readonly unknown[]): string => JSON.stringify([table, ...key])
+
 export interface MessageWindow {
   session: StoredSession | undefined
   /** Ascending by position, journal folded in. */
@@ -119,7 +122,7 @@ export interface MessageWindow {
   /** Whether rows below the window are stored. */
   hasOlder: boolean
   outbox: readonly OutboxRow[]
-  /** Names of the rows of this window that could not be read. They are not deleted. */
+  /** Names (`rowName`) of the rows of this window that could not be read. They are not deleted. */
   unreadable?: readonly string[]
 }
 

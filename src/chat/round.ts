@@ -1,5 +1,5 @@
 import { backoffDelay } from '../lib/backoff.ts'
-import { errorData, isRetryable } from '../lib/errors.ts'
+import { type ErrorData, errorData, isRetryable } from '../lib/errors.ts'
 import type { Message } from '../message/schema.ts'
 import { formatEventId } from '../protocol/events.ts'
 import { messagesOf, type SessionState } from '../protocol/state.ts'
@@ -18,6 +18,18 @@ export interface SyncDeps extends ChatContext {
 
 /** The line works. */
 export const ONLINE: Partial<CoreFields> = { connection: 'online', error: undefined }
+
+/** The line does not work. */
+export const broken = ({ platform }: ChatContext): Partial<CoreFields> => ({
+  connection: isOffline(platform) ? 'offline' : 'reconnecting',
+})
+
+/** Tells of what trying again will not mend. */
+export function tellOf(core: Core, { onProblem }: ChatContext, error: ErrorData): void {
+  if (isRetryable(error)) return
+  setFields(core, { error })
+  onProblem(error)
+}
 
 /** Milliseconds: the longest wait between looks at a server without a feed while an answer is outstanding. */
 const POLL_CAP = 5_000
@@ -176,12 +188,8 @@ export function failed(
     release(line, line.asked)
     return 'woken'
   }
-  setFields(core, { connection: isOffline(deps.platform) ? 'offline' : 'reconnecting' })
-  if (!isRetryable(error)) {
-    const words = 'the server does not know this session any more'
-    const told = error.code === 'not-found' ? { ...error, message: words } : error
-    setFields(core, { error: told })
-    deps.onProblem(told)
-  }
+  setFields(core, broken(deps))
+  const words = 'the server does not know this session any more'
+  tellOf(core, deps, error.code === 'not-found' ? { ...error, message: words } : error)
   return backoffDelay(line.attempts++, deps.env.random(), error.retryAfter)
 }

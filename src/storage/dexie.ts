@@ -1,8 +1,8 @@
-import type { ChatStorage } from '../chat/ports.ts'
+import { type ChatStorage, rowName } from '../chat/ports.ts'
 import { type Env, platformEnv } from '../lib/env.ts'
 import { createConnection } from './connection.ts'
 import { createTransact, type Table, type Transact } from './database.ts'
-import { createQuarantine, nameOf } from './quarantine.ts'
+import { createQuarantine } from './quarantine.ts'
 import { type Reading, readMessages, readOutbox, readRecords, readSessions, readWindow } from './read.ts'
 import { type SchemaVersion, VERSIONS } from './schema.ts'
 import { tablesOf, writeBatch } from './write.ts'
@@ -19,7 +19,9 @@ const WINDOW: readonly Table[] = ['sessions', 'messages', 'journal', 'outbox']
 /** What was found, and the names of what could not be read of it. */
 async function whole<T extends object>({ unreadable }: Reading, found: Promise<T>) {
   const read = await found
-  return unreadable.length > 0 ? { ...read, unreadable: unreadable.map(nameOf) } : read
+  return unreadable.length > 0
+    ? { ...read, unreadable: unreadable.map(({ table, key }) => rowName(table, key)) }
+    : read
 }
 
 async function readStart(reading: Reading, limit: number) {

@@ -1,4 +1,4 @@
-import type { StoredRecord } from '../chat/ports.ts'
+import { rowName, type StoredRecord } from '../chat/ports.ts'
 import type { Transact } from './database.ts'
 import { valueAt } from './guards.ts'
 import type { Unreadable } from './read.ts'
@@ -6,15 +6,11 @@ import type { Unreadable } from './read.ts'
 /** Where rows name their session. */
 const SESSION = ['sessionId', 'message.sessionId', 'session.id']
 
-/** The name of a row among those that cannot be read: table and key. */
-export const nameOf = ({ table, key }: Unreadable): string => JSON.stringify([table, ...key])
-
-function copyOf(unreadable: Unreadable): StoredRecord {
-  const { table, row, path } = unreadable
+function copyOf({ table, key, row, path }: Unreadable): StoredRecord {
   const sessionId = SESSION.map((place) => valueAt(row, place)).find((id) => typeof id === 'string')
   return {
     kind: 'quarantine',
-    key: nameOf(unreadable),
+    key: rowName(table, key),
     sessionId: typeof sessionId === 'string' ? sessionId : null,
     value: { table, row, path },
   }
