@@ -1,25 +1,18 @@
-import { fileURLToPath } from 'node:url'
 import react from '@vitejs/plugin-react'
 import { playwright } from '@vitest/browser-playwright'
 import { defineConfig } from 'vitest/config'
 import { chromiumArgs, findChromium } from './scripts/chromium.mjs'
-import { readDoors } from './scripts/doors.mjs'
+import { doorAliases } from './scripts/doors.mjs'
 
-const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
 const chromium = findChromium()
-
-/** Demo and tests import the package by its name, as a user does, and get the source. */
-const alias = readDoors().map(({ name, source }) => ({
-  find: new RegExp(`^${name}$`),
-  replacement: at(source),
-}))
 
 const browserTests = ['test/**/*.browser.test.{ts,tsx}']
 const e2eTests = ['test/e2e/**/*.test.ts']
 
 export default defineConfig({
   plugins: [react()],
-  resolve: { alias },
+  // Demo and tests import the package by its name, as a user does, and get the source.
+  resolve: { alias: doorAliases() },
   build: { outDir: 'demo/dist', emptyOutDir: true, target: 'es2022', chunkSizeWarningLimit: 2_000 },
   test: {
     reporters: ['default'],

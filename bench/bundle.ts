@@ -1,13 +1,15 @@
 import { join } from 'node:path'
 import { build } from 'vite'
 import { root } from '../scripts/bootstrap.mjs'
+import { doorAliases } from '../scripts/doors.mjs'
 
-/** What is measured, built as an app ships it, into `folder`: the same file for Node and for the browser. */
-export async function bundleCases(folder: string): Promise<string> {
+/** A file of bench/ and all it imports, built as an app ships it, into `folder`: the same for Node and for the browser. */
+export async function bundleInto(folder: string, entry: string, fileName: string): Promise<string> {
   await build({
     root: join(root, 'bench'),
     configFile: false,
     logLevel: 'error',
+    resolve: { alias: doorAliases() },
     define: { 'process.env.NODE_ENV': '"production"' },
     build: {
       outDir: folder,
@@ -15,8 +17,8 @@ export async function bundleCases(folder: string): Promise<string> {
       target: 'es2022',
       minify: true,
       modulePreload: false,
-      lib: { entry: join(root, 'bench', 'peers', 'cases.ts'), formats: ['es'], fileName: () => 'cases.mjs' },
+      lib: { entry: join(root, 'bench', entry), formats: ['es'], fileName: () => fileName },
     },
   })
-  return join(folder, 'cases.mjs')
+  return join(folder, fileName)
 }

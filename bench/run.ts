@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { bundleCases } from './bundle.ts'
+import { bundleInto } from './bundle.ts'
 import { type Engine, openChromium, openNode } from './engines.ts'
 import { caseNames, type Sizes } from './peers/cases.ts'
 import { type CaseRow, countHeld, ratiosTable, sizesTable, timesTable } from './print.ts'
@@ -32,7 +32,7 @@ async function measureCases(names: readonly string[], rounds: number): Promise<[
   const folder = mkdtempSync(join(tmpdir(), 'tidemark-bench-'))
   const engines: Engine[] = []
   try {
-    const bundle = await bundleCases(folder)
+    const bundle = await bundleInto(folder, 'peers/cases.ts', 'cases.mjs')
     engines.push(openNode(bundle), await openChromium(bundle))
     const rows: CaseRow[] = []
     for (const name of names) {

@@ -19,3 +19,10 @@ export function readDoors() {
     return [{ name: manifest.name + path.slice(1), source }]
   })
 }
+
+/**
+ * What a bundler needs to take the package by its name, as a user does, and get the source.
+ * @returns {{ find: RegExp, replacement: string }[]}
+ */
+export const doorAliases = () =>
+  readDoors().map(({ name, source }) => ({ find: new RegExp(`^${name}$`), replacement: join(root, source) }))

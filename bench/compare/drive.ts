@@ -6,7 +6,6 @@ declare global {
   interface Window {
     open_: Record<string, Open>
     client: Client
-    stepped: View[]
   }
 }
 

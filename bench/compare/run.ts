@@ -7,10 +7,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { build } from 'vite'
-import { root } from '../../scripts/bootstrap.mjs'
-import { readDoors } from '../../scripts/doors.mjs'
 import { launchBrowser } from '../../test/support/browser.ts'
+import { bundleInto } from '../bundle.ts'
 import { table } from '../print.ts'
 import { type Outcome, STEPS } from './drive.ts'
 import { SCENARIOS } from './scenarios.ts'
@@ -29,29 +27,6 @@ const stride = Number(values.stride)
 if (!Number.isInteger(stride) || stride < 1)
   throw new Error('--stride: expected a whole number of at least 1')
 
-/** The package by its name, as an app has it. */
-const alias = readDoors().map(({ name, source }) => ({
-  find: new RegExp(`^${name}$`),
-  replacement: join(root, source),
-}))
-
-async function bundlePage(folder: string): Promise<string> {
-  await build({
-    root: join(root, 'bench'),
-    configFile: false,
-    logLevel: 'error',
-    define: { 'process.env.NODE_ENV': '"production"' },
-    build: {
-      outDir: folder,
-      emptyOutDir: false,
-      target: 'es2022',
-      lib: { entry: join(root, 'bench', 'compare', 'page.tsx'), formats: ['es'], fileName: () => 'page.js' },
-    },
-    resolve: { alias },
-  })
-  return join(folder, 'page.js')
-}
-
 const some = (count: number): string => (count === 0 ? '' : String(count))
 
 function rowOf(scenario: string, library: string, outcomes: readonly Outcome[]): string[] {
@@ -62,7 +37,7 @@ function rowOf(scenario: string, library: string, outcomes: readonly Outcome[]):
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'tidemark-compare-'))
-const server = await serveComparison(await bundlePage(folder))
+const server = await serveComparison(await bundleInto(folder, 'compare/page.tsx', 'page.js'))
 const browser = await launchBrowser()
 const rows: string[][] = []
 try {

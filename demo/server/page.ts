@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat } from 'node:fs/pro
 import { join, relative } from 'node:path'
 import { build, type InlineConfig } from 'vite'
 import { root } from '../../scripts/bootstrap.mjs'
-import { readDoors } from '../../scripts/doors.mjs'
+import { doorAliases } from '../../scripts/doors.mjs'
 
 /** What the page is made of, from the project's root. */
 const SOURCES = ['index.html', 'package-lock.json', 'src', 'demo/page', 'demo/public', 'demo/server/page.ts']
@@ -66,10 +66,7 @@ function buildOptions(outDir: string): InlineConfig {
     logLevel: 'warn',
     resolve: {
       // By its name, as a user does; from the source.
-      alias: readDoors().map(({ name, source }) => ({
-        find: new RegExp(`^${name}$`),
-        replacement: join(root, source),
-      })),
+      alias: doorAliases(),
     },
     build: {
       outDir,

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import * as z from 'zod/mini'
 import { messagesAdapter } from '../../src/adapters/anthropic.ts'
 import { anthropic } from '../../src/anthropic.ts'
@@ -6,7 +6,8 @@ import { AssistantBlock, type Message, UserBlock } from '../../src/message/schem
 import { assistantMessage, systemMessage, toolMessage, userMessage } from '../support/messages.ts'
 import { messagesDefects } from './checkers/anthropic.ts'
 import { type MessagesBody, type Part, sentMessages, turnsIn } from './checkers/anthropic-body.ts'
-import { type Fault, faults } from './fixtures.ts'
+import type { Fault } from './fixtures.ts'
+import { serialiseFaults, testFaults } from './serialise-faults.ts'
 
 /** Which model a target of `faults.json` is. */
 const TARGETS: Readonly<Record<string, string>> = {
@@ -173,20 +174,11 @@ const RIGHT: Readonly<Record<string, (body: MessagesBody, fault: Fault) => void 
 }
 
 describe('requests do not have the faults reported against other adapters', () => {
-  const ours = faults().filter(
-    ({ direction, input }) => direction === 'serialise' && (input.target ?? '') in TARGETS,
-  )
+  const ours = serialiseFaults((target) => target in TARGETS)
 
-  test('every fault has a rule, and every rule a fault', () => {
-    expect(ours.map(({ id }) => id).sort()).toEqual(Object.keys(RIGHT).sort())
+  testFaults(ours, RIGHT, async (fault) => {
+    const body = encodeFault(fault)
+    await RIGHT[fault.id]?.(body, fault)
+    if (fault.input.headers !== true) expect(messagesDefects(body)).toEqual([])
   })
-
-  test.each(ours.map((fault) => [fault.id, fault.symptom, fault] as const))(
-    '%s: %s',
-    async (id, _symptom, fault) => {
-      const body = encodeFault(fault)
-      await RIGHT[id]?.(body, fault)
-      if (fault.input.headers !== true) expect(messagesDefects(body)).toEqual([])
-    },
-  )
 })

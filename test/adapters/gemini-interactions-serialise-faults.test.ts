@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import { interactionsAdapter } from '../../src/adapters/gemini-interactions.ts'
 import { strictInteractionDefects } from './checkers/gemini-interactions.ts'
 import {
@@ -11,7 +11,8 @@ import {
   stepsIn,
 } from './checkers/gemini-interactions-body.ts'
 import { saidIn } from './fault-history.ts'
-import { type Fault, faults } from './fixtures.ts'
+import type { Fault } from './fixtures.ts'
+import { serialiseFaults, testFaults } from './serialise-faults.ts'
 
 /** Which targets of `faults.json` are this API's too: the same models stand behind it. */
 const TARGETS = ['google', 'anthropic, google', 'any']
@@ -114,23 +115,13 @@ const RIGHT: Readonly<Record<string, (body: InteractionBody, model: string) => v
 }
 
 describe('requests do not have the faults reported against other adapters', () => {
-  const ours = faults().filter(
-    ({ id, direction, input }) =>
-      direction === 'serialise' && (ALSO.includes(id) || TARGETS.includes(input.target ?? '')),
-  )
+  const ours = serialiseFaults((target) => TARGETS.includes(target), ALSO)
 
-  test('every fault has a rule, and every rule a fault', () => {
-    expect(ours.map(({ id }) => id).sort()).toEqual(Object.keys(RIGHT).sort())
+  testFaults(ours, RIGHT, (fault) => {
+    for (const model of MODELS) {
+      const body = encodeFault(fault, model)
+      RIGHT[fault.id]?.(body, model)
+      expect(strictInteractionDefects(body)).toEqual([])
+    }
   })
-
-  test.each(ours.map((fault) => [fault.id, fault.symptom, fault] as const))(
-    '%s: %s',
-    (id, _symptom, fault) => {
-      for (const model of MODELS) {
-        const body = encodeFault(fault, model)
-        RIGHT[id]?.(body, model)
-        expect(strictInteractionDefects(body)).toEqual([])
-      }
-    },
-  )
 })

@@ -1,9 +1,10 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import { geminiAdapter } from '../../src/adapters/gemini.ts'
 import { strictGeminiDefects } from './checkers/gemini.ts'
 import { type GeminiBody, type Part, sentGemini } from './checkers/gemini-body.ts'
 import { saidIn } from './fault-history.ts'
-import { type Fault, faults } from './fixtures.ts'
+import type { Fault } from './fixtures.ts'
+import { serialiseFaults, testFaults } from './serialise-faults.ts'
 
 /** Which models a target of `faults.json` is. */
 const TARGETS = ['google', 'anthropic, google', 'any']
@@ -88,23 +89,13 @@ const RIGHT: Readonly<Record<string, (body: GeminiBody, model: string) => void>>
 }
 
 describe('requests do not have the faults reported against other adapters', () => {
-  const ours = faults().filter(
-    ({ id, direction, input }) =>
-      direction === 'serialise' && (ALSO.includes(id) || TARGETS.includes(input.target ?? '')),
-  )
+  const ours = serialiseFaults((target) => TARGETS.includes(target), ALSO)
 
-  test('every fault has a rule, and every rule a fault', () => {
-    expect(ours.map(({ id }) => id).sort()).toEqual(Object.keys(RIGHT).sort())
+  testFaults(ours, RIGHT, (fault) => {
+    for (const model of MODELS) {
+      const body = encodeFault(fault, model)
+      RIGHT[fault.id]?.(body, model)
+      expect(strictGeminiDefects(body, model)).toEqual([])
+    }
   })
-
-  test.each(ours.map((fault) => [fault.id, fault.symptom, fault] as const))(
-    '%s: %s',
-    (id, _symptom, fault) => {
-      for (const model of MODELS) {
-        const body = encodeFault(fault, model)
-        RIGHT[id]?.(body, model)
-        expect(strictGeminiDefects(body, model)).toEqual([])
-      }
-    },
-  )
 })

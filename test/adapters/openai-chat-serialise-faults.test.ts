@@ -10,7 +10,8 @@ import {
   textOfContent,
 } from './checkers/openai-chat.ts'
 import { saidIn } from './fault-history.ts'
-import { type Fault, faults } from './fixtures.ts'
+import type { Fault } from './fixtures.ts'
+import { serialiseFaults, testFaults } from './serialise-faults.ts'
 
 /** How a target of `faults.json` is spoken to. */
 const TARGETS: Readonly<Record<string, ChatAdapterOptions & { model?: string }>> = {
@@ -84,23 +85,13 @@ const RIGHT: Readonly<Record<string, (body: ChatBody) => void>> = {
 }
 
 describe('requests do not have the faults reported against other adapters', () => {
-  const ours = faults().filter(
-    ({ id, direction, input }) =>
-      direction === 'serialise' && (ALSO.includes(id) || (input.target ?? '') in TARGETS),
-  )
+  const ours = serialiseFaults((target) => target in TARGETS, ALSO)
 
-  test('every fault has a rule, and every rule a fault', () => {
-    expect(ours.map(({ id }) => id).sort()).toEqual(Object.keys(RIGHT).sort())
+  testFaults(ours, RIGHT, (fault) => {
+    const body = encodeFault(fault)
+    RIGHT[fault.id]?.(body)
+    expect(strictDefects(body)).toEqual([])
   })
-
-  test.each(ours.map((fault) => [fault.id, fault.symptom, fault] as const))(
-    '%s: %s',
-    (id, _symptom, fault) => {
-      const body = encodeFault(fault)
-      RIGHT[id]?.(body)
-      expect(strictDefects(body)).toEqual([])
-    },
-  )
 
   test('foreign thinking does not pass for own, even where the field is demanded', () => {
     const fault = ours.find(({ id }) => id === 'S30')

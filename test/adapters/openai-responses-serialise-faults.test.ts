@@ -11,7 +11,8 @@ import {
   sentResponses,
 } from './checkers/openai-responses-body.ts'
 import { saidIn } from './fault-history.ts'
-import { type Fault, faults } from './fixtures.ts'
+import type { Fault } from './fixtures.ts'
+import { serialiseFaults, testFaults } from './serialise-faults.ts'
 
 /** How a target of `faults.json` is spoken to. */
 const TARGETS: Readonly<Record<string, { model: string; provider: string }>> = {
@@ -106,23 +107,13 @@ const RIGHT: Readonly<Record<string, (body: ResponsesBody, fault: Fault) => void
 }
 
 describe('requests do not have the faults reported against other adapters', () => {
-  const ours = faults().filter(
-    ({ id, direction, input }) =>
-      direction === 'serialise' && (ALSO.includes(id) || (input.target ?? '') in TARGETS),
-  )
+  const ours = serialiseFaults((target) => target in TARGETS, ALSO)
 
-  test('every fault has a rule, and every rule a fault', () => {
-    expect(ours.map(({ id }) => id).sort()).toEqual(Object.keys(RIGHT).sort())
+  testFaults(ours, RIGHT, (fault) => {
+    const body = encodeFault(fault)
+    RIGHT[fault.id]?.(body, fault)
+    expect(responsesDefects(body, TARGETS[fault.input.target ?? '']?.provider)).toEqual([])
   })
-
-  test.each(ours.map((fault) => [fault.id, fault.symptom, fault] as const))(
-    '%s: %s',
-    (id, _symptom, fault) => {
-      const body = encodeFault(fault)
-      RIGHT[id]?.(body, fault)
-      expect(responsesDefects(body, TARGETS[fault.input.target ?? '']?.provider)).toEqual([])
-    },
-  )
 
   test('reasoning that can be proven goes back to its own model, as it came and where it stood', () => {
     const fault = ours.find(({ id }) => id === 'S17')

@@ -1,19 +1,15 @@
 import { join } from 'node:path'
 import { build, type Rolldown } from 'vite'
 import { root } from '../../scripts/bootstrap.mjs'
-import { readDoors } from '../../scripts/doors.mjs'
+import { doorAliases } from '../../scripts/doors.mjs'
 
 /** A file of the project, and all it imports, as one script for a page. Writes nothing. */
 export async function bundleOf(path: string): Promise<string> {
-  const alias = readDoors().map(({ name, source }) => ({
-    find: new RegExp(`^${name}$`),
-    replacement: join(root, source),
-  }))
   const built = await build({
     root,
     configFile: false,
     logLevel: 'error',
-    resolve: { alias },
+    resolve: { alias: doorAliases() },
     define: { 'process.env.NODE_ENV': '"production"' },
     build: {
       write: false,

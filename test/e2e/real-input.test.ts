@@ -3,13 +3,13 @@ import fc from 'fast-check'
 import type { Browser, Page } from 'playwright-core'
 import { createProxyHandler } from 'tidemark/server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { listen } from '../../demo/server/listen.ts'
 import { AssistantMessage } from '../../src/message/schema.ts'
 import { answerBytes, cutAt, type Expected, expectedAnswers, recordedCuts } from '../adapters/fixtures.ts'
 import { outcomeOf, wantedOf } from '../adapters/outcome.ts'
 import { launchBrowser } from '../support/browser.ts'
 import { bundleOf } from './bundle.ts'
 import { startRawUpstream } from './raw-upstream.ts'
+import { serveScript } from './script-page.ts'
 
 /** Recorded answers that do not come out of IndexedDB as expected, each with its reason. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {}
@@ -48,17 +48,7 @@ beforeAll(async () => {
     upstreams: { openai: { baseURL: upstream.url, paths: ['/chat/completions'] } },
     limits: { requests: { max: 10_000, per: 60_000 } },
   })
-  const html = '<!doctype html><title>Real input</title><script type="module" src="/page.js"></script>'
-  const server = await listen(
-    (request) => {
-      const { pathname } = new URL(request.url)
-      if (pathname.startsWith('/llm/')) return proxy.fetch(request)
-      const isScript = pathname === '/page.js'
-      const headers = { 'content-type': isScript ? 'text/javascript' : 'text/html' }
-      return new Response(isScript ? script : html, { headers })
-    },
-    { port: 0 },
-  )
+  const server = await serveScript('Real input', script, proxy)
   begun.push(server)
   const browser: Browser = await launchBrowser()
   begun.push(browser)

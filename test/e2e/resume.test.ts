@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core'
 import { createProxyHandler } from 'tidemark/server'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { listen } from '../../demo/server/listen.ts'
 import { readFixture } from '../adapters/fixtures.ts'
 import { type ResponsesServer, responsesServer } from '../runtime/responses-server.ts'
 import { launchBrowser } from '../support/browser.ts'
 import { bundleOf } from './bundle.ts'
+import { serveScript } from './script-page.ts'
 
 /** What the recorded stream says in full. */
 const RECORDED =
@@ -34,17 +34,7 @@ beforeAll(async () => {
       },
     },
   })
-  const html = '<!doctype html><title>Resume</title><script type="module" src="/page.js"></script>'
-  const server = await listen(
-    (request) => {
-      const { pathname } = new URL(request.url)
-      if (pathname.startsWith('/llm/')) return proxy.fetch(request)
-      const isScript = pathname === '/page.js'
-      const headers = { 'content-type': isScript ? 'text/javascript' : 'text/html' }
-      return new Response(isScript ? script : html, { headers })
-    },
-    { port: 0 },
-  )
+  const server = await serveScript('Resume', script, proxy)
   begun.push(() => server.close())
   const browser = await launchBrowser()
   begun.push(() => browser.close())

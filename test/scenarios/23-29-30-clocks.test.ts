@@ -40,13 +40,18 @@ test.each([-5, 5])(
   },
 )
 
-test('29: a stop that waits offline while the run completes ends as the server says: completed, and shown whole', async () => {
+/** A server whose answer comes in pieces. */
+function slowServer() {
   const world = createWorld()
   const model = scriptedModel(() => 'It was said to the end.', {
     chunkSize: 3,
     pace: () => world.env.sleep(10),
   })
-  const server = startServer({ world, model })
+  return startServer({ world, model })
+}
+
+test('29: a stop that waits offline while the run completes ends as the server says: completed, and shown whole', async () => {
+  const server = slowServer()
   const first = openClient(server)
   const sent = await first.session.send('go')
   const outcome = ending(sent.answer)
@@ -66,12 +71,7 @@ test('29: a stop that waits offline while the run completes ends as the server s
 })
 
 test('29: also where the page was closed before the line came back', async () => {
-  const world = createWorld()
-  const model = scriptedModel(() => 'It was said to the end.', {
-    chunkSize: 3,
-    pace: () => world.env.sleep(10),
-  })
-  const server = startServer({ world, model })
+  const server = slowServer()
   const first = openClient(server)
   await first.session.send('go')
   await until(server, () => (shown(first.session.get().messages)[1] ?? '').length > 2)

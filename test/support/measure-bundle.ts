@@ -2,7 +2,7 @@ import { dirname, isAbsolute, join, relative } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { build, minifySync, type Rolldown } from 'vite'
 import { root } from '../../scripts/bootstrap.mjs'
-import { readDoors } from '../../scripts/doors.mjs'
+import { doorAliases } from '../../scripts/doors.mjs'
 
 export interface BundleOptions {
   /** The entry's text: what an app would write. Imports `tidemark` and its doors by name, other packages from node_modules. */
@@ -27,9 +27,6 @@ const isExternal =
   (name: string): boolean =>
     external.some((known) => name === known || name.startsWith(`${known}/`))
 
-const alias = (): { find: RegExp; replacement: string }[] =>
-  readDoors().map(({ name, source }) => ({ find: new RegExp(`^${name}$`), replacement: join(root, source) }))
-
 export interface BundleFile {
   fileName: string
   code: string
@@ -47,7 +44,7 @@ export async function bundle({
     root: folder,
     configFile: false,
     logLevel: 'error',
-    resolve: { alias: alias() },
+    resolve: { alias: doorAliases() },
     define: { 'process.env.NODE_ENV': '"production"' },
     plugins: [
       {
