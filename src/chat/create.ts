@@ -51,6 +51,7 @@ const hostOf = (lobby: Lobby): RuntimeHost => ({
     return all.filter((message) => message.role === 'assistant' && message.runId === runId)
   },
   append: (sessionId, events) => appendEvents(roomOf(lobby, sessionId), events, lobby.persist, lobby.env),
+  storage: lobby.storage,
 })
 
 /** What storage knows: sessions for the list, and rooms for what waits to be sent. Where it fails, it is asked again. */

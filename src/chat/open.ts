@@ -210,6 +210,12 @@ export function openRoom(lobby: Lobby, id: string): Room {
       await ready(core, actions)
       await room.sync?.resync()
     },
+    async context() {
+      await ready(core, actions)
+      const { runtime } = lobby
+      if (!runtime.context) throw new TidemarkError('not-found', 'a server decides what its model sees')
+      return runtime.context(id, core.state.headId)
+    },
   })
   const room: Room = {
     core,

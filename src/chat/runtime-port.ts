@@ -1,7 +1,8 @@
+import type { ContextView } from '../context/view.ts'
 import type { Env } from '../lib/env.ts'
 import type { AssistantMessage, Message, Session } from '../message/schema.ts'
 import type { ChatEvent, Envelope, MessagePage } from '../protocol/events.ts'
-import type { OutboxRequest } from './ports.ts'
+import type { ChatStorage, OutboxRequest } from './ports.ts'
 
 /** What came at once: a network chunk, or several that were there already. An empty one is a sign of life. */
 export interface EventBatch {
@@ -49,6 +50,8 @@ export interface RuntimeHost {
   offline(): boolean
   /** Numbers, reduces and commits events of a session; resolves when they are durable. */
   append(sessionId: string, events: readonly ChatEvent[]): Promise<void>
+  /** For what a runtime derives and keeps: records, and nothing else. */
+  readonly storage: Pick<ChatStorage, 'records' | 'commit'>
 }
 
 /** What answers. Failures of every method are thrown as `TidemarkError`; what can be tried again has a retryable code. */
@@ -77,5 +80,7 @@ export interface Runtime {
   ): Promise<{ sessions: readonly Session[]; hasMore: boolean }>
   /** Whether an answer that was cut off can be gone on with. Absent where none can. */
   canResume?(message: AssistantMessage): boolean
+  /** What the model would get to see now of the branch that ends in `headId`. Absent where somebody else decides that. */
+  context?(sessionId: string, headId: string | null): Promise<ContextView>
   close(): Promise<void>
 }

@@ -1,3 +1,4 @@
+import type { ContextView } from '../context/view.ts'
 import { siblingsOf } from '../message/tree.ts'
 import { idIn, messagesOf } from '../protocol/state.ts'
 import {
@@ -19,6 +20,7 @@ import type { ChatSession } from './types.ts'
 export interface SessionDeps extends ActionDeps {
   loadOlder(): Promise<void>
   resync(): Promise<void>
+  context(): Promise<ContextView>
 }
 
 /** A session as its users see it. */
@@ -38,6 +40,7 @@ export const createSession = (core: Core, deps: SessionDeps): ChatSession => ({
   discard: (messageId) => discard(core, deps, messageId),
   loadOlder: deps.loadOlder,
   resync: deps.resync,
+  context: deps.context,
   rename: (title) => rename(core, deps, title),
   delete: () => deleteSession(core, deps),
 })

@@ -1,3 +1,4 @@
+import type { ContextView } from '../context/view.ts'
 import type { Store } from '../lib/cell.ts'
 import type { Env } from '../lib/env.ts'
 import type { ErrorData } from '../lib/errors.ts'
@@ -96,6 +97,12 @@ export interface ChatSession extends Store<SessionSnapshot> {
   loadOlder(): Promise<void>
   /** Asks the server for what is missing, now; resolves when it is there. */
   resync(): Promise<void>
+  /**
+   * What the model would get to see if it were asked now, with reasons and numbers: what the runtime's own `context` makes of
+   * the selected branch. Nobody is asked for a summary. Throws `not-found` where a server decides that, as with `remote`; what
+   * the `context` throws, such as `context-overflow`.
+   */
+  context(): Promise<ContextView>
   rename(title: string): Promise<void>
   delete(): Promise<void>
 }

@@ -4,6 +4,7 @@ import type { AssistantMessage, Message } from '../message/schema.ts'
 import type { ChatEvent } from '../protocol/events.ts'
 import { type RunLog, runTurn } from '../turn/run-turn.ts'
 import type { DirectOptions } from './direct.ts'
+import { recordsOf } from './records.ts'
 
 const BEGINNINGS: ReadonlySet<ChatEvent['type']> = new Set([
   'message.started',
@@ -104,8 +105,9 @@ export function begin(runs: Runs, host: RuntimeHost, turnOf: TurnOf, signal: Abo
     const kept: Kept = { writing: false, left: undefined }
     const log = logOf(host, turnOf, { began, putOff, kept })
     const fixed = { runId, sessionId, history, log, env: host.env, signal: abort.signal }
+    const records = recordsOf(host.storage, sessionId)
     const given = { ...(assistantId !== undefined && { assistantId }), ...(resumed && { resumed }) }
-    const run = runTurn({ ...runs.options, ...fixed, ...given })
+    const run = runTurn({ ...runs.options, ...fixed, ...given, records })
     const ended = () => {
       runs.running.delete(runId)
       signal.removeEventListener('abort', leave)

@@ -1,12 +1,16 @@
 import type { CallOptions, Model } from '../adapters/contract.ts'
 import type { OutboxRequest } from '../chat/ports.ts'
 import type { Accepted, DispatchContext, Runtime, RuntimeHost } from '../chat/runtime-port.ts'
+import { assembleContext } from '../context/assemble.ts'
+import type { ContextView } from '../context/view.ts'
 import { errorData, TidemarkError } from '../lib/errors.ts'
 import { expectOption, hasMethod } from '../lib/expect.ts'
 import type { WhenBusy } from '../protocol/commands.ts'
+import { accepted, specsOf } from '../turn/run.ts'
 import type { RunOptions } from '../turn/run-turn.ts'
 import type { Tool } from '../turn/tool.ts'
 import { begin, type Runs, turn } from './direct-run.ts'
+import { recordsOf } from './records.ts'
 
 export interface DirectOptions {
   model: Model
@@ -113,6 +117,25 @@ async function answer(
   await begin(runs, host, { sessionId, runId, history, assistantId }, signal)
 }
 
+/** What the model would get to see now. */
+async function preview(
+  { model, system, tools, context = assembleContext }: DirectOptions,
+  host: RuntimeHost,
+  sessionId: string,
+  headId: string | null,
+): Promise<ContextView> {
+  const history = headId === null ? [] : await host.history(sessionId, headId)
+  return context({
+    // What something follows was dispatched, whatever the outbox has written of that so far.
+    messages: history.map((message, at) => (at < history.length - 1 ? accepted(message) : message)),
+    ...(system !== undefined && { system }),
+    ...(tools?.length && { tools: specsOf(tools) }),
+    ...{ sessionId, model, env: host.env, signal: new AbortController().signal },
+    records: recordsOf(host.storage, sessionId),
+    preview: true,
+  })
+}
+
 /**
  * This client owns the truth and calls the model itself. A request counts as accepted once the model has begun to answer,
  * or has failed: not as long as nobody can be reached, while it stays in the outbox and is tried again.
@@ -129,9 +152,13 @@ export function direct(options: DirectOptions): Runtime {
   let host: RuntimeHost | undefined
   const runs: Runs = { options, running: new Map(), cancelled: new Set() }
 
+  function opened(): RuntimeHost {
+    if (host) return host
+    throw new TidemarkError('invalid-request', 'runtime: expected it to be passed to createChat first')
+  }
+
   async function dispatch(request: OutboxRequest, context: DispatchContext): Promise<Accepted> {
-    if (!host)
-      throw new TidemarkError('invalid-request', 'runtime: expected it to be passed to createChat first')
+    const lent = opened()
     if (request.type === 'command' && request.body.type === 'cancel') {
       const { runId } = request.body
       runs.cancelled.add(runId)
@@ -140,7 +167,7 @@ export function direct(options: DirectOptions): Runtime {
     if (request.type === 'deleteSession')
       for (const run of runs.running.values()) if (run.sessionId === context.sessionId) run.abort.abort()
     const question = questionOf(request)
-    if (question) await answer(runs, host, context, question)
+    if (question) await answer(runs, lent, context, question)
     return {}
   }
 
@@ -157,6 +184,7 @@ export function direct(options: DirectOptions): Runtime {
     },
     page: () => Promise.resolve({ page: { messages: [] }, malformed: 0 }),
     sessions: () => Promise.resolve({ sessions: [], hasMore: false }),
+    context: (sessionId, headId) => preview(options, opened(), sessionId, headId),
     async close() {
       const running = [...runs.running.values()]
       for (const { leave } of running) leave()

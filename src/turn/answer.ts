@@ -173,12 +173,14 @@ function settle(run: Run, answer: Answer, final: Final): Settlement {
 async function contextOf(run: Run): Promise<ModelContext | typeof STOPPED> {
   const { options, trail, gate, specs } = run
   if (gate.signal.aborted) return STOPPED
-  const { system, context = assembleContext } = options
+  const { system, context = assembleContext, sessionId, model, env, records } = options
   const messages = [...run.history, ...trail]
   const input = {
     messages,
     ...(system !== undefined && { system }),
     ...(specs.length > 0 && { tools: specs }),
+    ...{ sessionId, model, env, signal: gate.signal },
+    ...(records && { records }),
   }
   return gate.race(Promise.resolve(context(input)))
 }

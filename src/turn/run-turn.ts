@@ -1,4 +1,5 @@
 import type { CallOptions, Model, ModelContext, ToolSpec } from '../adapters/contract.ts'
+import type { SessionRecords } from '../context/session-records.ts'
 import type { Env } from '../lib/env.ts'
 import type { AssistantMessage, Message, ToolCallBlock, ToolMessage } from '../message/schema.ts'
 import type { ChatEvent, RunOutcome } from '../protocol/events.ts'
@@ -23,6 +24,16 @@ export interface ContextInput {
   messages: readonly Message[]
   system?: string
   tools?: readonly ToolSpec[]
+  sessionId: string
+  /** Who is going to be asked. */
+  model: Pick<Model, 'provider' | 'id' | 'capabilities'>
+  env: Env
+  /** Aborted when the run is stopped. */
+  signal: AbortSignal
+  /** Where what is derived from the session is kept; absent where the owner of the history lends nothing. */
+  records?: SessionRecords
+  /** Somebody only looks: no model is to be asked for anything. @default false */
+  preview?: boolean
 }
 
 export interface RunOptions {
@@ -42,6 +53,8 @@ export interface RunOptions {
   /** Instructions for the model. */
   system?: string
   call?: CallOptions
+  /** Lent to `context`. */
+  records?: SessionRecords
   /**
    * Decides before each model call what the model gets to see. What it throws fails the answer, with the code of a
    * `TidemarkError`. @default assembleContext

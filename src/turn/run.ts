@@ -29,8 +29,16 @@ export interface Run {
 }
 
 /** A run answers a message that was accepted, whatever its owner has written of that so far. */
-const accepted = (message: Message): Message =>
+export const accepted = (message: Message): Message =>
   message.role === 'user' && message.status === 'pending' ? { ...message, status: 'completed' } : message
+
+/** The tools as a model sees them. */
+export const specsOf = (tools: RunOptions['tools'] = []): ToolSpec[] =>
+  tools.map(({ name, description, parameters }) => ({
+    name,
+    parameters,
+    ...(description !== undefined && { description }),
+  }))
 
 export function openRun(options: RunOptions): Run {
   const gate = openGate(options.signal)
@@ -41,11 +49,7 @@ export function openRun(options: RunOptions): Run {
   return {
     options,
     history: history.slice(0, end).map((message, at) => (at === end - 1 ? accepted(message) : message)),
-    specs: (options.tools ?? []).map(({ name, description, parameters }) => ({
-      name,
-      parameters,
-      ...(description !== undefined && { description }),
-    })),
+    specs: specsOf(options.tools),
     gate,
     // Who may not write any more has no use for the model and the tools either.
     writer: createWriter(options.log, gate.stop),

@@ -6,6 +6,7 @@ import type { Message } from '../../src/message/schema.ts'
 import { textOf } from '../../src/message/text.ts'
 import type { ChatEvent } from '../../src/protocol/events.ts'
 import { type DirectOptions, direct } from '../../src/runtime/direct.ts'
+import { memoryStorage } from '../../src/storage/memory.ts'
 import { createHold, type Script, scriptedModel } from '../../src/testing/scripted-model.ts'
 import { ending } from '../chat/direct-chat.ts'
 import { cancel, send } from '../chat/rows.ts'
@@ -32,6 +33,7 @@ function stage(
     append: async (_, more) => {
       events.push(...more)
     },
+    storage: memoryStorage(),
   }
   const model = scriptedModel(steps)
   const runtime = direct({ ...options, model })
