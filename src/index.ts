@@ -12,6 +12,7 @@ export type {
   ModelEvent,
   OutputFormat,
   RawResponse,
+  StreamOptions,
   ToolSpec,
 } from './adapters/contract.ts'
 export type { EventStream } from './adapters/event-stream.ts'

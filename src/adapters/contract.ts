@@ -140,6 +140,13 @@ export interface Capabilities {
   tools?: boolean
 }
 
+/** What a model is told of one call beside what it is to say. */
+export interface StreamOptions {
+  signal?: AbortSignal
+  /** The step of a trace that the request is, as W3C Trace Context writes it. */
+  traceparent?: string
+}
+
 /** Something that answers: an adapter bound to a model and a transport, or a script in a test. */
 export interface Model {
   /** Who answers, as stored in `message.provider`, e.g. `openai`. */
@@ -154,10 +161,10 @@ export interface Model {
    * Aborting the signal ends it with `error`, reason `aborted`. A provider that keeps its answers is told to stop, unless the
    * signal's reason is no abortion: then somebody else goes on with it.
    */
-  stream(context: ModelContext, options?: CallOptions & { signal?: AbortSignal }): AsyncIterable<ModelEvent>
+  stream(context: ModelContext, options?: CallOptions & StreamOptions): AsyncIterable<ModelEvent>
   /**
    * Hears an answer again from its beginning, by the id that its `start` event gave: the same events as the first time,
    * and then those that were missed. Absent where the provider keeps no answers. Never throws, like `stream`.
    */
-  resume?(responseId: string, options?: { signal?: AbortSignal }): AsyncIterable<ModelEvent>
+  resume?(responseId: string, options?: StreamOptions): AsyncIterable<ModelEvent>
 }

@@ -30,6 +30,8 @@ export const ErrorData = z.object({
   retryAfter: z.optional(z.number()),
   /** The provider's or server's id of the failed request. */
   requestId: z.optional(z.string()),
+  /** Of the W3C trace that the failed request was a step of. */
+  traceId: z.optional(z.string()),
   provider: z.optional(z.string()),
   /** With `context-overflow`, where they are known: what the request needs, and what there is room for. */
   tokens: z.optional(z.object({ needed: z.number(), available: z.number() })),

@@ -1,4 +1,4 @@
-import type { EncodedRequest, Model, ModelEvent, RawResponse } from '../adapters/contract.ts'
+import type { EncodedRequest, Model, ModelEvent, RawResponse, StreamOptions } from '../adapters/contract.ts'
 import { repairCalls } from '../adapters/repair.ts'
 import { type Env, platformEnv } from '../lib/env.ts'
 import { type ErrorData, errorData, isAbort, TidemarkError } from '../lib/errors.ts'
@@ -17,10 +17,13 @@ export function httpModel(options: HttpModelOptions): Model {
     provider,
     id: model,
     ...(capabilities && { capabilities }),
-    stream: (context, { signal, ...call } = {}) =>
-      ask(options, () => adapter.encode(context, { ...call, model, stream: true }), signal),
+    stream: (context, { signal, traceparent, ...call } = {}) =>
+      ask(options, () => adapter.encode(context, { ...call, model, stream: true }), {
+        ...(signal && { signal }),
+        ...(traceparent && { traceparent }),
+      }),
     ...(resume && {
-      resume: (responseId, { signal } = {}) => ask(options, () => resume(responseId), signal),
+      resume: (responseId, call = {}) => ask(options, () => resume(responseId), call),
     }),
   }
 }
@@ -31,6 +34,7 @@ const MOST_MENDS = 5
 /** One question and its answer, which may take several requests. */
 interface Line {
   readonly options: HttpModelOptions
+  readonly traceparent: string | undefined
   readonly env: Pick<Env, 'now' | 'sleep'>
   /** Ends every wait when the caller aborts, or when the line was silent for too long. */
   readonly gate: Gate
@@ -49,8 +53,9 @@ interface Line {
   readonly secrets: string[]
 }
 
-const openLine = (options: HttpModelOptions, signal: AbortSignal): Line => ({
+const openLine = (options: HttpModelOptions, signal: AbortSignal, traceparent?: string): Line => ({
   options,
+  traceparent,
   env: options.env ?? platformEnv,
   gate: openGate(signal),
   reader: undefined,
@@ -65,10 +70,10 @@ const openLine = (options: HttpModelOptions, signal: AbortSignal): Line => ({
 async function* ask(
   options: HttpModelOptions,
   encode: () => EncodedRequest,
-  signal: AbortSignal = new AbortController().signal,
+  { signal = new AbortController().signal, traceparent }: StreamOptions,
 ): AsyncGenerator<ModelEvent, void, void> {
   const { adapter, provider, repair } = options
-  const line = openLine(options, signal)
+  const line = openLine(options, signal, traceparent)
   /** What is being written at the provider. */
   let writing: string | undefined
   try {
@@ -132,15 +137,27 @@ function cancel(options: HttpModelOptions, stop: EncodedRequest): void {
   )
 }
 
+/** Whether the page's own origin is asked, or there is no page: any other would have to allow a header that it does not know. */
+function isOwnOrigin(url: string): boolean {
+  const page = globalThis.location
+  return page === undefined || new URL(url, page.href).origin === page.origin
+}
+
 async function send(line: Line, request: EncodedRequest): Promise<Response> {
   const { headers: own = {}, baseURL, fetch: given } = line.options
-  const headers = { ...request.headers, ...(typeof own === 'function' ? await own() : own) }
+  const headers: Record<string, string> = {
+    ...request.headers,
+    ...(typeof own === 'function' ? await own() : own),
+  }
   for (const [name, value] of Object.entries(headers))
     if (!(name in request.headers)) line.secrets.push(value, value.replace(/^\S+\s+/, ''))
   // The path goes before a query, such as Azure's api-version.
   const [base = '', query] = baseURL.split('?', 2)
   const also = query === undefined ? '' : `${request.path.includes('?') ? '&' : '?'}${query}`
   const url = base.replace(/\/+$/, '') + request.path + also
+  const { trace = isOwnOrigin(url) } = line.options
+  // Who sets it knows of a trace of their own.
+  if (trace && line.traceparent) headers.traceparent ??= line.traceparent
   const { signal } = line.gate
   signal.throwIfAborted()
   const fetchNow = given ?? globalThis.fetch

@@ -27,6 +27,11 @@ export interface ModelOptions {
    * @default arguments that are no JSON are told to the model as an error
    */
   repair?: Repair | undefined
+  /**
+   * Whether requests carry a W3C `traceparent`.
+   * @default on a server, and in a page to its own origin: another one would have to allow the header first
+   */
+  trace?: boolean | undefined
   /** What is known of the model, where `capabilitiesOf` does not know it, or not well enough. */
   capabilities?: Capabilities | undefined
 }

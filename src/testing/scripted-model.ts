@@ -222,7 +222,7 @@ export function scriptedModel(steps: Script, options: ScriptedModelOptions = {})
     provider,
     id,
     calls,
-    stream(context, { signal, ...callOptions } = {}) {
+    stream(context, { signal, traceparent: _, ...callOptions } = {}) {
       const step = stepFor(context, calls.push({ context, options: callOptions }) - 1)
       const speech: Speech = {
         step: typeof step === 'string' ? [step] : step,

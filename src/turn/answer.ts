@@ -3,11 +3,13 @@ import { failureThrown } from '../adapters/failure.ts'
 import { assembleContext } from '../context/assemble.ts'
 import { backoffDelay } from '../lib/backoff.ts'
 import { type ErrorData, errorData, isRetryable, TidemarkError } from '../lib/errors.ts'
+import { traceOf } from '../lib/trace.ts'
 import type { AssistantMessage, Usage } from '../message/schema.ts'
 import type { ChatEvent } from '../protocol/events.ts'
 import { STOPPED } from './gate.ts'
 import { contentOf, finalContent, flush, hear, isCaughtUp, newPartial, type Partial } from './partial.ts'
 import type { Run } from './run.ts'
+import { beginCall, type Call } from './watch.ts'
 
 /** How a model call ended. Without a message where the model did not get, or was not left, to say one. */
 type Final =
@@ -21,6 +23,8 @@ interface Answer {
   /** The model accepted the request, and everybody was told. */
   started: boolean
   usage: Usage | undefined
+  /** What the model gets to see; undefined where the answer is gone on with. */
+  context: ModelContext | undefined
 }
 
 /** A settled answer, and what there is to write about it. */
@@ -81,18 +85,19 @@ function leave(events: AsyncIterator<ModelEvent> | undefined): void {
 }
 
 /** Asks the model, or asks it once more. */
-type Open = () => AsyncIterable<ModelEvent>
+type Open = (traceparent: string) => AsyncIterable<ModelEvent>
 
 /** One model call, told as it comes. Never throws. */
-async function listen(run: Run, answer: Answer, open: Open): Promise<Final> {
+async function listen(run: Run, answer: Answer, open: Open, call: Call): Promise<Final> {
   const { gate, writer } = run
   let events: AsyncIterator<ModelEvent> | undefined
   try {
-    events = open()[Symbol.asyncIterator]()
+    events = open(call.traceparent)[Symbol.asyncIterator]()
     for (;;) {
       const next = await gate.race(events.next())
       if (next === STOPPED) return stopped
       if (next.done) break
+      call.heard()
       const event = next.value
       if (event.type === 'done' || event.type === 'error') return event
       const room = writer.push(eventsFor(run, answer, event))
@@ -124,12 +129,18 @@ function account(run: Run, answer: Answer, final: Final): void {
   else if (answer.started || !('error' in final)) run.usages.push(undefined)
 }
 
+/** A failure says of which trace it is: whoever reads of it can find what happened elsewhere. */
+const traced = (final: Final, { traceparent }: Call): Final =>
+  'error' in final ? { ...final, error: { traceId: traceOf(traceparent)?.traceId, ...final.error } } : final
+
 /** Asks until there is an answer, or no sense in asking again. */
 async function ask(run: Run, answer: Answer, open: Open): Promise<Final> {
   for (let attempt = 0; ; attempt++) {
     answer.usage = undefined
-    const final = await listen(run, answer, open)
+    const call = beginCall(run, answer.message, answer.context, attempt)
+    const final = traced(await listen(run, answer, open, call), call)
     account(run, answer, final)
+    call.end(final, answer.usage)
     const delay = retryDelay(run, answer, final, attempt)
     if (delay === undefined) return final
     const { env } = run.options
@@ -186,19 +197,19 @@ async function contextOf(run: Run): Promise<ModelContext | typeof STOPPED> {
 }
 
 /** How to hear this answer: by asking, or, where it has begun, by asking for it once more. */
-async function openerOf(
-  run: Run,
-  { status, responseId = '' }: AssistantMessage,
-): Promise<Open | typeof STOPPED> {
+async function openerOf(run: Run, answer: Answer): Promise<Open | typeof STOPPED> {
+  const { status, responseId = '' } = answer.message
   const { model, call } = run.options
   const { signal } = run.gate
   const { resume } = model
   if (status === 'interrupted') {
     if (!resume) throw new TidemarkError('invalid-request', 'model: expected one with resume')
-    return () => resume.call(model, responseId, { signal })
+    return (traceparent) => resume.call(model, responseId, { signal, traceparent })
   }
   const context = await contextOf(run)
-  return context === STOPPED ? STOPPED : () => model.stream(context, { ...call, signal })
+  if (context === STOPPED) return STOPPED
+  answer.context = context
+  return (traceparent) => model.stream(context, { ...call, signal, traceparent })
 }
 
 /**
@@ -208,9 +219,9 @@ async function openerOf(
  */
 export async function answer(run: Run, message: AssistantMessage): Promise<Settlement> {
   const partial = newPartial(message.id, message.content)
-  const state: Answer = { message, partial, started: false, usage: undefined }
+  const state: Answer = { message, partial, started: false, usage: undefined, context: undefined }
   try {
-    const open = await openerOf(run, message)
+    const open = await openerOf(run, state)
     return settle(run, state, open === STOPPED ? stopped : await ask(run, state, open))
   } catch (thrown) {
     // Only the assembling of the context throws: what the model does wrong is in its answer.

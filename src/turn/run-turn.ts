@@ -8,6 +8,7 @@ import { callTool } from './call-tool.ts'
 import { nextStep } from './next.ts'
 import { created, openRun, pendingAnswer, pendingResults, type Run, sumOf } from './run.ts'
 import type { Tool } from './tool.ts'
+import type { WatchCalls } from './watch.ts'
 
 /** Where a run writes what happens. Whoever owns the truth implements it: the server's store, or the client's. */
 export interface RunLog {
@@ -65,6 +66,10 @@ export interface RunOptions {
   /** Most retries of a model call before its first content. @default 2 */
   maxRetries?: number
   log: RunLog
+  /** Who hears of each model call, before and after. */
+  watch?: readonly WatchCalls[]
+  /** The trace (W3C `traceparent`) that the run is a step of. @default a new one for each model call */
+  traceparent?: string
   env: Env
   /** Aborting it ends the run: the partial message is kept as `interrupted`. */
   signal: AbortSignal

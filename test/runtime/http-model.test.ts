@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { context, eventsOf, lastOf, modelStage, piece, SSE } from './model-stage.ts'
 
 const KEY = 'sk-very-secret-key'
@@ -55,6 +55,25 @@ describe('a call', () => {
     )
     expect(await lastOf(stage.modelOf(server.url).stream(context))).toMatchObject({ type: 'done' })
     await server.closed()
+  })
+})
+
+describe('the trace of a call', () => {
+  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+
+  test.each<[string, string | undefined, { trace?: boolean; headers?: Record<string, string> }, unknown]>([
+    ['goes along from a server', undefined, {}, traceparent],
+    ['does not where the options say so', undefined, { trace: false }, undefined],
+    ['is the one of who sets the header', undefined, { headers: { traceparent: '00-own' } }, '00-own'],
+    ['goes to the own origin of a page', 'here', {}, traceparent],
+    ['does not go to another one, which would have to allow it', 'http://page.test', {}, undefined],
+    ['goes there where the options say so', 'http://page.test', { trace: true }, traceparent],
+  ])('%s', async (_, page, options, said) => {
+    const server = await stage.serve((response) => response.end(piece('x', 'stop')))
+    if (page) vi.stubGlobal('location', new URL(page === 'here' ? server.url : page))
+    await lastOf(stage.modelOf(server.url, options).stream(context, { traceparent }))
+    vi.unstubAllGlobals()
+    expect(server.requests[0]?.headers.traceparent).toBe(said)
   })
 })
 

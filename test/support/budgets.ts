@@ -103,7 +103,7 @@ export const budgets: readonly Budget[] = [
   {
     what: 'createChat, direct, an adapter, context, estimator and Dexie',
     entry: [direct, model, context, dexie].join('\n'),
-    most: 78_000,
+    most: 79_000,
     promised: 68_000,
   },
 ]

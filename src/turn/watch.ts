@@ -1,0 +1,116 @@
+import type { AssistantDraft, CallOptions, ModelContext } from '../adapters/contract.ts'
+import { type Account, type CallRecord, sentOf } from '../context/call-record.ts'
+import type { ErrorData } from '../lib/errors.ts'
+import { traceOf, traceparentAfter } from '../lib/trace.ts'
+import type { AssistantMessage, Usage } from '../message/schema.ts'
+import type { Run } from './run.ts'
+
+/** A model call that is about to be made. */
+export interface CallStart
+  extends Pick<
+    CallRecord,
+    'id' | 'sessionId' | 'runId' | 'messageId' | 'attempt' | 'provider' | 'model' | 'startedAt' | 'sent'
+  > {
+  /** What the request will say, unless the watch says otherwise. */
+  traceparent: string
+  /** What the model gets to see; absent where an answer is gone on with. */
+  context?: ModelContext
+  options?: CallOptions
+}
+
+/** Somebody who follows one model call to its end. */
+export interface CallWatch {
+  /** Said to the provider instead of the one that was made. */
+  traceparent?: string
+  /** Called once. `answer` is what the model said, where it came to that. */
+  end?(record: CallRecord, answer: AssistantDraft | undefined): void
+}
+
+/** Hears of each model call of a run, before it is made. What it throws is ignored: whoever only watches cannot fail a call. */
+export type WatchCalls = (start: CallStart) => CallWatch | undefined
+
+/** How a call ended, as far as its record cares. */
+interface End {
+  reason: CallRecord['stopReason']
+  error?: ErrorData
+  message?: AssistantDraft
+}
+
+/** One call as the turn follows it. */
+export interface Call {
+  readonly traceparent: string
+  /** Something came. */
+  heard(): void
+  end(final: End, usage: Usage | undefined): void
+}
+
+/** Begins a call: everybody who watches is told, and told again when it ends. */
+export function beginCall(
+  { options }: Run,
+  { id: messageId }: AssistantMessage,
+  context: (ModelContext & Account) | undefined,
+  attempt: number,
+): Call {
+  const { env, watch = [], call, model, sessionId, runId } = options
+  let traceparent = traceparentAfter(options.traceparent, env.random)
+  if (watch.length === 0) return { traceparent, heard: () => undefined, end: () => undefined }
+  const startedAt = env.now()
+  const known = {
+    ...{
+      id: env.createId(),
+      sessionId,
+      runId,
+      messageId,
+      attempt,
+      provider: model.provider,
+      model: model.id,
+    },
+    startedAt,
+    ...(context && { sent: sentOf(context) }),
+  }
+  const start: CallStart = {
+    ...known,
+    traceparent,
+    ...(context && { context }),
+    ...(call && { options: call }),
+  }
+  const watches = watch.flatMap((begin) => quietly(() => begin(start)) ?? [])
+  for (const one of watches) if (traceOf(one.traceparent)) traceparent = one.traceparent ?? traceparent
+  const { traceId = '', spanId = '' } = traceOf(traceparent) ?? {}
+  const since = () => Math.max(0, env.now() - startedAt)
+  let firstByte: number | undefined
+  return {
+    traceparent,
+    heard() {
+      firstByte ??= since()
+    },
+    end(final, usage) {
+      const record = {
+        ...{ ...known, traceId, spanId, ...endOf(final), duration: since() },
+        ...(usage && { usage }),
+        ...(firstByte !== undefined && { firstByte }),
+      }
+      for (const one of watches) quietly(() => one.end?.(record, final.message))
+    },
+  }
+}
+
+const endOf = ({ reason, error, message }: End) => ({
+  status:
+    reason === 'error'
+      ? ('failed' as const)
+      : reason === 'aborted'
+        ? ('interrupted' as const)
+        : ('completed' as const),
+  stopReason: reason,
+  ...(message?.model && { answeredBy: message.model }),
+  ...(error && { error }),
+})
+
+function quietly<T>(tell: () => T): T | undefined {
+  try {
+    return tell()
+  } catch {
+    return undefined
+  }
+}
