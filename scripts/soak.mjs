@@ -1,4 +1,4 @@
-// `npm run test:soak -- --seeds 20000 --from 0`: many walks of the simulation, over all cores. Prints each seed that fails,
+// `npm run test:soak -- --seeds 20000 --from 0`: many walks of the simulation, over all cores or `--workers 1`. Prints each seed that fails,
 // cut down to what matters, and how often each fault was injected.
 import { spawn } from 'node:child_process'
 import { availableParallelism } from 'node:os'
@@ -10,7 +10,11 @@ import { checkNode, ensurePackages, root } from './bootstrap.mjs'
 /** @typedef {{ seed?: number, failed?: string, done?: boolean, seeds?: number, converged?: number, counts?: [string, number][] }} Line */
 
 const { values } = parseArgs({
-  options: { seeds: { type: 'string', default: '2000' }, from: { type: 'string', default: '0' } },
+  options: {
+    seeds: { type: 'string', default: '2000' },
+    from: { type: 'string', default: '0' },
+    workers: { type: 'string', default: `${availableParallelism()}` },
+  },
 })
 const from = Number(values.from)
 const to = from + Number(values.seeds)
@@ -59,7 +63,7 @@ function work(first, step) {
 checkNode()
 ensurePackages()
 const began = performance.now()
-const workers = Math.max(1, Math.min(availableParallelism(), to - from))
+const workers = Math.max(1, Math.min(Number(values.workers), to - from))
 await Promise.all(Array.from({ length: workers }, (_, at) => work(from + at, workers)))
 for (const [what, times] of [...counts].sort()) console.log(`${what}: ${times}`)
 const seconds = ((performance.now() - began) / 1000).toFixed(0)

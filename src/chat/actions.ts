@@ -1,19 +1,11 @@
 import { errorFrom, TidemarkError } from '../lib/errors.ts'
-import type { Message } from '../message/schema.ts'
 import { leafOf } from '../message/tree.ts'
 import { type Command, PatchSession } from '../protocol/commands.ts'
-import {
-  messageOf,
-  messagesOf,
-  putMessages,
-  removeMessage,
-  type SessionState,
-  type Trace,
-} from '../protocol/state.ts'
+import { messageOf, messagesOf, putMessages, type SessionState, type Trace } from '../protocol/state.ts'
 import { answersTo } from './answers.ts'
 import { type Core, freeze, setOutbox, snapshotOf, update } from './core.ts'
 import { editIntent, type Given, type Intent, regenerateIntent, selectIntent, sendIntent } from './intents.ts'
-import { DELETED, retryLocally } from './local.ts'
+import { DELETED, followersOf, retryLocally, without } from './local.ts'
 import { askedId, cancelledRun, dueNow, newRow, runOf } from './outbox.ts'
 import type { OutboxRequest, OutboxRow } from './ports.ts'
 import type { SendOptions, Sent, UserInput } from './types.ts'
@@ -140,36 +132,10 @@ export async function retry(core: Core, deps: ActionDeps, messageId: string): Pr
   return ask(core, messageId, runId, deps.save)
 }
 
-/** What waited behind a discarded row follows what that one would have followed. */
-function reparented(row: OutboxRow, from: string, to: string | null): OutboxRow | undefined {
-  const { request } = row
-  if (request.type !== 'send' || request.body.parentId !== from) return undefined
-  return { ...row, request: { ...request, body: { ...request.body, parentId: to } } }
-}
-
 /** Where the branch ends without a message that is given up: before it, or at the end of what it would have replaced. */
 function endWithout(core: Core, { request }: OutboxRow, parentId: string | null): string | null {
   if (request.type !== 'command' || request.body.type !== 'edit') return parentId
   return leafOf(messagesOf(core.state), request.body.messageId)?.id ?? parentId
-}
-
-/** The state without a message that is given up, and without the answer that was not begun: what followed it follows `end`. */
-function without(
-  state: SessionState,
-  messageId: string,
-  runId: string | undefined,
-  end: string | null,
-  trace: Trace,
-) {
-  const all = [...messagesOf(state)]
-  const answers = all.filter(({ role, parentId }) => role === 'assistant' && parentId === messageId)
-  const gone = [messageId, ...answers.map(({ id }) => id)]
-  const followers = all.filter(({ id, parentId }) => gone.includes(parentId ?? '') && !gone.includes(id))
-  const moved = followers.map((follower): Message => ({ ...follower, parentId: end }))
-  let left = putMessages(state, moved, trace)
-  for (const id of gone) left = removeMessage(left, id, trace)
-  const headId = gone.includes(state.headId ?? '') ? end : left.headId
-  return { ...left, headId, runs: new Set([...left.runs].filter((id) => id !== runId)) }
 }
 
 export async function discard(core: Core, deps: ActionDeps, messageId: string): Promise<void> {
@@ -183,9 +149,8 @@ export async function discard(core: Core, deps: ActionDeps, messageId: string): 
       throw new TidemarkError('conflict', `messageId: ${messageId} is being answered`)
   const end = endWithout(core, row, message.parentId)
   const runId = runOf(row)
-  const followers = [...core.outbox.values()].flatMap((other) => reparented(other, messageId, end) ?? [])
   update(core, (state, trace) => without(state, messageId, runId, end, trace))
-  setOutbox(core, followers, [row.id])
+  setOutbox(core, followersOf(core.outbox.values(), messageId, end), [row.id])
   core.answers.end(new TidemarkError('aborted', 'the message was discarded'), runId)
   await deps.save()
 }

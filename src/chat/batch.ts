@@ -93,9 +93,9 @@ export interface SessionFields {
   tidemark: string | null
   complete: boolean
   nextLocal: number
-  /** The epoch of the session's row as it is stored; undefined where it has none, null where it cannot be read. */
-  epoch: number | null | undefined
-  /** Whether this tab writes the session's own row: only the one that leads it, or the one that began it. */
+  /** The session's row as this tab knows it to be stored; undefined where there is none, null where it cannot be read. */
+  stored: StoredSession | null | undefined
+  /** Whether this tab says what is in that row: only the one that leads the session, or the one that began it. */
   owns: boolean
 }
 
@@ -118,7 +118,7 @@ export function sessionRow(
       tidemark: null,
       nextLocal,
       complete: true,
-      epoch: 1,
+      epoch: 0,
       deleted,
     }
   if (!session) return undefined
@@ -156,7 +156,7 @@ function messageChanges(
 }
 
 /**
- * One batch: everything unsaved, with the session's row.
+ * One batch: everything unsaved, with the session's row, whose epoch tells every other tab that it knows less than that.
  * @param grown characters in each message's journal so far; updated
  */
 export function batchOf(
@@ -177,7 +177,9 @@ export function batchOf(
     const row = outbox.get(id)
     changes.push(row ? { type: 'outbox', row } : { type: 'deleteOutbox', id })
   }
-  const row = (fields.owns || state.deleted) && sessionRow(state, fields)
-  if (row) changes.push({ type: 'session', row })
+  const { stored, owns, nextLocal } = fields
+  const own = owns || state.deleted ? sessionRow(state, fields) : undefined
+  const row = own ?? (changes.length > 0 && stored ? { ...stored, nextLocal } : undefined)
+  if (row) changes.push({ type: 'session', row: { ...row, epoch: (stored?.epoch ?? 0) + 1 } })
   return changes
 }

@@ -76,8 +76,11 @@ export async function catchUp(core: Core, options: CatchUpOptions, signal: Abort
   const { runtime, env, byMessage, anew = isForeign(core.state) } = options
   const pages: MessagePage[] = []
   let malformed = 0
+  const { tidemark, complete } = core.fields
   let since = anew ? 0 : core.state.rev
-  let after = anew ? null : core.fields.tidemark
+  let after = anew ? null : tidemark
+  // Whether this reads on from where everything was known, or from the very beginning.
+  const isWhole = anew || complete || tidemark !== null || core.state.cursor === null
   // What a page ended with: one that ends as another did would be asked for again and again.
   const passed = new Set<string | null>([after])
   for (let more = true; more; ) {
@@ -95,7 +98,10 @@ export async function catchUp(core: Core, options: CatchUpOptions, signal: Abort
     pages.push(page)
     const [first = page] = pages
     if (anew && more) continue
-    if (!more) setFields(core, { complete: !first.limited })
+    // Between two pages a message may be missing that changed after those that are there.
+    if (!more)
+      setFields(core, { complete: isWhole && !first.limited, ...(first.limited && { tidemark: null }) })
+    else if (!byMessage) setFields(core, { complete: false })
     update(core, (state, trace) => {
       const now = env.now()
       const known = anew ? { ...unsaid(state), missing: state.missing } : state

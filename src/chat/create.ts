@@ -10,7 +10,7 @@ import { noteUnreadable } from './lost.ts'
 import { adopt, closedError, load, openRoom, read } from './open.ts'
 import { createPersist } from './persist.ts'
 import { refresh } from './refresh.ts'
-import { appendEvents, branchTo, fieldsOf, type Room } from './room.ts'
+import { appendEvents, branchTo, fieldsOf, noteStored, type Room } from './room.ts'
 import type { RuntimeHost } from './runtime-port.ts'
 import { createTabs } from './tabs.ts'
 import type { Chat, ChatOptions, Health } from './types.ts'
@@ -151,9 +151,8 @@ function newLobby(options: ChatOptions): Lobby {
       fieldsOf: (core) => fieldsOf(roomOf(lobby, core.id)),
       isRead: (core) => load(lobby, roomOf(lobby, core.id)),
       onHealth: (error) => (error ? storageFailed(lobby, errorFrom(error)) : storageWorks(lobby)),
-      onStored({ id: sessionId }, epoch) {
-        const room = roomOf(lobby, sessionId)
-        room.epoch = epoch ?? room.epoch
+      onStored({ id: sessionId }, changes) {
+        noteStored(roomOf(lobby, sessionId), changes)
         lobby.tabs.post({ type: 'stored', sessionId })
       },
       look: (core) => read(lobby, roomOf(lobby, core.id)),

@@ -7,6 +7,7 @@ import {
   messageOf,
   messagesOf,
   putMessages,
+  removeMessage,
   type SessionState,
   type Trace,
 } from '../protocol/state.ts'
@@ -89,6 +90,34 @@ export function withHeadBack(state: SessionState, { request }: OutboxRow): Sessi
   const { messageId } = request.body
   const leaf = state.headId === messageId ? leafOf(messagesOf(state), messageId) : undefined
   return leaf ? { ...state, headId: leaf.id } : state
+}
+
+/** What waits behind a row that is given up follows what that one would have followed. */
+export function followersOf(rows: Iterable<OutboxRow>, from: string, to: string | null): OutboxRow[] {
+  return [...rows].flatMap((row): OutboxRow[] => {
+    const { request } = row
+    if (request.type !== 'send' || request.body.parentId !== from) return []
+    return [{ ...row, request: { ...request, body: { ...request.body, parentId: to } } }]
+  })
+}
+
+/** The state without a message that is given up, and without the answer that was not begun: what followed it follows `end`. */
+export function without(
+  state: SessionState,
+  messageId: string,
+  runId: string | undefined,
+  end: string | null,
+  trace: Trace,
+) {
+  const all = [...messagesOf(state)]
+  const answers = all.filter(({ role, parentId }) => role === 'assistant' && parentId === messageId)
+  const gone = [messageId, ...answers.map(({ id }) => id)]
+  const followers = all.filter(({ id, parentId }) => gone.includes(parentId ?? '') && !gone.includes(id))
+  const moved = followers.map((follower): Message => ({ ...follower, parentId: end }))
+  let left = putMessages(state, moved, trace)
+  for (const id of gone) left = removeMessage(left, id, trace)
+  const headId = gone.includes(state.headId ?? '') ? end : left.headId
+  return { ...left, headId, runs: new Set([...left.runs].filter((id) => id !== runId)) }
 }
 
 export const DELETED: ErrorData = { code: 'not-found', message: 'the session was deleted' }

@@ -20,7 +20,8 @@ function claimNothing({ core }: Room): void {
  */
 export function writeAnew(lobby: Lobby, room: Room): void {
   const { core } = room
-  room.epoch = undefined
+  room.stored = undefined
+  room.queued.clear()
   if (core.fields.unread && lobby.runtime.truth === 'server') {
     claimNothing(room)
     room.sync?.wake()
@@ -28,8 +29,7 @@ export function writeAnew(lobby: Lobby, room: Room): void {
   setFields(core, { unread: false })
   lobby.persist.noteAll(core)
   // The others are in the same place, and find it out by writing.
-  for (const other of lobby.rooms.values())
-    if (other.epoch !== undefined) lobby.persist.note(other.core, newTrace())
+  for (const other of lobby.rooms.values()) if (other.stored) lobby.persist.note(other.core, newTrace())
   problem(lobby, { code: 'storage', message: 'the database was emptied while it was in use' })
 }
 
@@ -50,7 +50,7 @@ export function doubt(room: Room, { session, rows, hasOlder, unreadable }: Messa
   const { tidemark = null } = session ?? {}
   if (unreadable?.length || (tidemark !== null && !ids.has(tidemark))) claimNothing(room)
   const isTorn = rows.some(({ message: { parentId } }) => parentId !== null && !ids.has(parentId))
-  if (!hasOlder && isTorn) setFields(room.core, { complete: false })
+  if (!hasOlder && isTorn) setFields(room.core, { complete: false, tidemark: null })
 }
 
 /** The state with a head and, for a client that owns the truth, a session, where rows are stored but these are not. */

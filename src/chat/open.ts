@@ -32,10 +32,10 @@ export async function read(lobby: Lobby, room: Room): Promise<void> {
   const { session, unreadable } = window
   noteUnreadable(lobby, window)
   const isUnread = unreadable?.includes(rowName('sessions', [core.id]))
-  if (typeof room.epoch === 'number' && !session && !isUnread) return writeAnew(lobby, room)
+  if (room.stored && !session && !isUnread) return writeAnew(lobby, room)
   const owns = lobby.runtime.truth === 'client'
   takeWindow(room, window, lobby.persist.unsaved(core), owns)
-  room.epoch = isUnread ? null : session?.epoch
+  room.stored = isUnread ? null : session
   if (!room.leading && !owns) doubt(room, window)
 }
 
@@ -128,7 +128,7 @@ async function lead(lobby: Lobby, room: Room): Promise<void> {
   await room.ready
   try {
     // Another tab may have written meanwhile.
-    if (room.epoch !== undefined) await readAgain(lobby, room)
+    if (room.stored !== undefined) await readAgain(lobby, room)
   } catch (thrown) {
     if (!lobby.closed) storageFailed(lobby, thrown)
   }
@@ -223,6 +223,7 @@ export function openRoom(lobby: Lobby, id: string): Room {
     ready: Promise.resolve(),
     readOlder: () => readOlder(lobby, room),
     places: new Map(),
+    queued: new Map(),
     nextLocal: 0,
     floor: Number.POSITIVE_INFINITY,
     top: 0,

@@ -28,8 +28,8 @@ export interface PersistDeps {
   isRead(core: Core): Promise<boolean>
   /** Called after each write, with what was wrong. */
   onHealth(error: ErrorData | undefined): void
-  /** Called after a batch is stored; `epoch` where the session's own row was in it. */
-  onStored(core: Core, epoch: number | undefined): void
+  /** Called after a batch is stored. */
+  onStored(core: Core, changes: readonly Change[]): void
   /** Looks at what is stored instead of what this tab believed to be. Called where a write found it otherwise. */
   look(core: Core): Promise<void>
 }
@@ -50,7 +50,7 @@ export interface Persist {
   /** Runs between two writes: what it reads then is what was written last. */
   between(core: Core, read: () => Promise<void>): Promise<void>
   /** What is not written yet. */
-  unsaved(core: Core): Readonly<Unsaved>
+  unsaved(core: Core): Unsaved
   /** Resolves when all that was noted before is stored, or could not be. */
   flush(): Promise<void>
 }
@@ -85,7 +85,13 @@ const newWriter = (): Writer => ({
 })
 
 /** How a write ended. */
-type Written = { type: 'stored' } | { type: 'unread' } | { type: 'failed' | 'otherwise'; error: ErrorData }
+type Written = { type: 'stored' | 'unread' | 'otherwise' } | { type: 'failed'; error: ErrorData }
+
+/** Every batch is written over what this tab has read or written last, and over nothing else. */
+function guardsOf(id: string, { stored }: SessionFields): Guard[] {
+  if (stored) return [{ type: 'epoch', sessionId: id, epoch: stored.epoch }]
+  return stored === null ? [] : [{ type: 'absent', table: 'sessions', id }]
+}
 
 /** Takes what is unsaved and writes it. Never throws. */
 async function writeOnce(core: Core, writer: Writer, deps: PersistDeps): Promise<Written> {
@@ -100,39 +106,37 @@ async function writeOnce(core: Core, writer: Writer, deps: PersistDeps): Promise
   }
   Object.assign(writer, { unsaved: nothingUnsaved(), wroteAt: env.now() })
   const fields = deps.fieldsOf(core)
-  const { epoch } = fields
-  const absent: Guard = { type: 'absent', table: 'sessions', id: core.id }
-  const guards: Guard[] =
-    epoch === null ? [] : [epoch === undefined ? absent : { type: 'epoch', sessionId: core.id, epoch }]
   let changes: Change[]
   try {
     changes = batchOf(core.state, core.outbox, unsaved, fields, writer.grown)
     if (changes.length === 0) return { type: 'stored' }
+    const guards = guardsOf(core.id, fields)
     await storage.commit(changes, { guards, durability: strict ? 'strict' : 'relaxed' })
   } catch (thrown) {
     putBack(writer.unsaved, unsaved)
     // Whoever was promised a disk is promised it by the next attempt as well.
     writer.strict ||= strict
     const error = errorData(thrown, 'storage')
-    return { type: error.code === 'conflict' ? 'otherwise' : 'failed', error }
+    return error.code === 'conflict' ? { type: 'otherwise' } : { type: 'failed', error }
   }
-  const own = changes.find((change) => change.type === 'session')
-  deps.onStored(core, own?.row.epoch)
+  deps.onStored(core, changes)
   return { type: 'stored' }
 }
 
-/** Writes, and once more where the session's row was not the one that this tab knew. */
+/** Looks at what was stored meanwhile and writes again, so often, before others get a chance. */
+const MOST_LOOKS = 4
+
+/** Writes, and again where what is stored was not what this tab knew. */
 async function write(core: Core, writer: Writer, deps: PersistDeps): Promise<Written> {
-  const { strict } = writer
-  const written = await writeOnce(core, writer, deps)
-  if (written.type !== 'otherwise') return written
-  try {
-    await deps.look(core)
-  } catch (thrown) {
-    return { type: 'failed', error: errorData(thrown, 'storage') }
+  for (let looks = 0; ; looks++) {
+    const written = await writeOnce(core, writer, deps)
+    if (written.type !== 'otherwise' || looks === MOST_LOOKS) return written
+    try {
+      await deps.look(core)
+    } catch (thrown) {
+      return { type: 'failed', error: errorData(thrown, 'storage') }
+    }
   }
-  writer.strict ||= strict
-  return writeOnce(core, writer, deps)
 }
 
 interface Desk {
@@ -168,8 +172,8 @@ async function attempt(desk: Desk, core: Core, writer: Writer): Promise<boolean>
   const written = await write(core, writer, deps)
   if (written.type !== 'stored') {
     writer.failures++
-    // What nobody could read has told of itself.
-    if (written.type !== 'unread') deps.onHealth(written.error)
+    // What nobody could read has told of itself; that others write faster is no failure.
+    if (written.type === 'failed') deps.onHealth(written.error)
     later(desk, core, writer, backoffDelay(failures, deps.env.random()))
     return false
   }

@@ -15,7 +15,7 @@ export interface StoredSession {
   nextLocal: number
   /** Whether everything older is stored, too. */
   complete: boolean
-  /** Rises when a tab takes the session's writing over, and when the session is deleted. */
+  /** Rises with every batch: whoever writes what is not built on the last one finds it out by this. */
   epoch: number
   /** All that is left of a deleted session, so that nobody writes it again. It stands last in the list. */
   deleted?: boolean | undefined

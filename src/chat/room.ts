@@ -9,7 +9,7 @@ import { type Core, setFields, update } from './core.ts'
 import type { Drain } from './drain.ts'
 import { numberEvents } from './number.ts'
 import type { Persist } from './persist.ts'
-import { LOCAL_POSITION } from './ports.ts'
+import { type Change, LOCAL_POSITION, type OutboxRow, type StoredSession } from './ports.ts'
 import type { Sync } from './sync.ts'
 import type { ChatSession } from './types.ts'
 import { tidemarkOf } from './view.ts'
@@ -33,8 +33,10 @@ export interface Room {
   top: number
   /** Whether what is stored was read. Until then nothing is written: it would be written over that. */
   loaded: boolean
-  /** The epoch of the session's row in storage; undefined where it has none, null where it cannot be read. */
-  epoch?: number | null | undefined
+  /** The session's row as it was stored last; undefined where there is none, null where it cannot be read. */
+  stored?: StoredSession | null | undefined
+  /** Outbox rows as they were stored last. */
+  queued: Map<string, OutboxRow>
   /** Whether this tab writes the session; `drain` and `sync` serve it then. */
   leading: boolean
   drain?: Drain
@@ -48,9 +50,17 @@ export const fieldsOf = (room: Room): SessionFields => ({
   tidemark: room.core.fields.tidemark,
   complete: room.core.fields.complete,
   nextLocal: room.nextLocal,
-  epoch: room.epoch,
-  owns: room.leading || typeof room.epoch !== 'number',
+  stored: room.stored,
+  owns: room.leading || !room.stored,
 })
+
+/** What this tab has stored itself, it need not read. */
+export function noteStored(room: Room, changes: readonly Change[]): void {
+  for (const change of changes)
+    if (change.type === 'session') room.stored = change.row
+    else if (change.type === 'outbox') room.queued.set(change.row.id, change.row)
+    else if (change.type === 'deleteOutbox') room.queued.delete(change.id)
+}
 
 export function nextPosition(room: Room, messageId?: string): number {
   const position = LOCAL_POSITION + room.nextLocal++

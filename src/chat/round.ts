@@ -123,6 +123,8 @@ export async function round(
     line.asked.length > 0 ||
     core.state.missing !== null ||
     line.mute ||
+    // Somebody was interrupted between two pages.
+    (core.fields.tidemark !== null && !core.fields.complete) ||
     (alone && (core.state.cursor === null || inPages))
   if (read) await readPages(core, line, deps, signal)
   if (!alone) return 'woken'

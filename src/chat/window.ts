@@ -1,17 +1,19 @@
 import type { Message, Session } from '../message/schema.ts'
 import { parseEventId } from '../protocol/events.ts'
 import { mergeMessage, sameJson } from '../protocol/merge.ts'
-import { messageOf, putMessages, removeMessage, type SessionState, type Trace } from '../protocol/state.ts'
+import { messageOf, putMessages, type SessionState, type Trace } from '../protocol/state.ts'
 import type { Unsaved } from './batch.ts'
-import { setFields, setOutbox, update } from './core.ts'
+import { type Core, setFields, setOutbox, update } from './core.ts'
 import { behindStored, localAfter } from './late.ts'
+import { followersOf, without } from './local.ts'
 import { withHead } from './lost.ts'
 import { asAsked } from './others.ts'
+import { askedId } from './outbox.ts'
 import { LOCAL_POSITION, type MessageWindow, type OutboxRow, type StoredMessage } from './ports.ts'
 import type { Room } from './room.ts'
 
 /** What nobody has acknowledged is as it is stored: any tab may change it, and has written what it changed. */
-function standing(present: Message | undefined, stored: Message, unsaved: Readonly<Unsaved>): Message {
+function standing(present: Message | undefined, stored: Message, unsaved: Unsaved): Message {
   const isLocal = present?.seq === undefined && stored.seq === undefined && !unsaved.messages.has(stored.id)
   return present && isLocal && !sameJson(present, stored) ? stored : mergeMessage(present, stored)
 }
@@ -19,7 +21,7 @@ function standing(present: Message | undefined, stored: Message, unsaved: Readon
 const mergeRows = (
   state: SessionState,
   rows: readonly StoredMessage[],
-  unsaved: Readonly<Unsaved>,
+  unsaved: Unsaved,
   trace: Trace,
 ): SessionState =>
   putMessages(
@@ -33,21 +35,26 @@ const mergeRows = (
   )
 
 /** What another tab took away: messages nobody acknowledged that are stored no more. */
-function withoutStrays(
-  { places }: Room,
-  state: SessionState,
-  { rows, hasOlder }: MessageWindow,
-  unsaved: Readonly<Unsaved>,
-  trace: Trace,
-): SessionState {
+function straysIn({ core, places }: Room, { rows, hasOlder }: MessageWindow, unsaved: Unsaved): Message[] {
   const stored = new Set(rows.map(({ message }) => message.id))
   const floor = hasOlder ? (rows[0]?.position ?? 0) : 0
-  let kept = state
-  for (const { id, seq } of state.rest.values()) {
-    const isGone = seq === undefined && !stored.has(id) && !unsaved.messages.has(id)
-    if (isGone && (places.get(id) ?? 0) >= floor) kept = removeMessage(kept, id, trace)
+  return [...core.state.rest.values()].filter(
+    ({ id, seq }) =>
+      seq === undefined && !stored.has(id) && !unsaved.messages.has(id) && (places.get(id) ?? 0) >= floor,
+  )
+}
+
+/** Takes them away here as well. What was said after them by somebody who had not seen that follows what they followed. */
+function removeStrays(core: Core, strays: readonly Message[]): void {
+  for (const { id, parentId } of strays) {
+    const followers = followersOf(core.outbox.values(), id, parentId)
+    update(
+      core,
+      (state, trace) => without(state, id, undefined, parentId, trace),
+      followers.length > 0 ? 'new' : 'stored',
+    )
+    setOutbox(core, followers)
   }
-  return kept
 }
 
 function placeRows(room: Room, rows: readonly StoredMessage[]): void {
@@ -58,7 +65,7 @@ function placeRows(room: Room, rows: readonly StoredMessage[]): void {
 }
 
 /** Folds older stored messages in. */
-export function takeOlder(room: Room, { rows, hasOlder }: MessageWindow, unsaved: Readonly<Unsaved>): void {
+export function takeOlder(room: Room, { rows, hasOlder }: MessageWindow, unsaved: Unsaved): void {
   placeRows(room, rows)
   room.floor = rows[0]?.position ?? room.floor
   setFields(room.core, { unread: hasOlder })
@@ -91,8 +98,26 @@ function moveBehind(room: Room, window: MessageWindow, owns: boolean): void {
   if (owns) update(core, (state, trace) => behindStored(state, window, trace))
 }
 
+/**
+ * What this tab has not written yet of rows that another has changed or taken away meanwhile: that one was faster. The end
+ * of a row stands whoever wrote it.
+ */
+function yieldTo({ core, queued }: Room, stored: readonly OutboxRow[], unsaved: Unsaved): void {
+  const rows = new Map(stored.map((row) => [row.id, row]))
+  for (const [id, was] of queued) {
+    const row = rows.get(id)
+    if (row && (!core.outbox.has(id) || sameJson(row, was))) continue
+    unsaved.outbox.delete(id)
+    const asked = askedId(was)
+    if (!row && messageOf(core.state, asked)?.seq === undefined) unsaved.messages.delete(asked)
+  }
+}
+
 /** Outbox rows as they are stored, except those that this tab has changed since. Returns those that it did not know. */
-function takeOutbox({ core }: Room, stored: readonly OutboxRow[], unsaved: Readonly<Unsaved>): OutboxRow[] {
+function takeOutbox(room: Room, stored: readonly OutboxRow[], unsaved: Unsaved): OutboxRow[] {
+  const { core } = room
+  yieldTo(room, stored, unsaved)
+  room.queued = new Map(stored.map((row) => [row.id, row]))
   const ids = new Set(stored.map(({ id }) => id))
   const theirs = stored.filter(({ id }) => !unsaved.outbox.has(id))
   const news = theirs.filter(({ id }) => !core.outbox.has(id))
@@ -137,12 +162,7 @@ function withSession(room: Room, state: SessionState, window: MessageWindow): Se
  * @param unsaved what this tab has not written yet: it stands
  * @param owns whether this client owns the truth, and numbers what it says
  */
-export function takeWindow(
-  room: Room,
-  window: MessageWindow,
-  unsaved: Readonly<Unsaved>,
-  owns: boolean,
-): void {
+export function takeWindow(room: Room, window: MessageWindow, unsaved: Unsaved, owns: boolean): void {
   const { core } = room
   const { session: stored, rows } = window
   if (!room.loaded) moveBehind(room, window, owns)
@@ -153,11 +173,11 @@ export function takeWindow(
   const take = (state: SessionState, trace: Trace): SessionState => {
     // What is stored of a session that was deleted here is on its way out.
     if (state.deleted && !stored?.deleted) return state
-    const kept = withoutStrays(room, state, window, unsaved, trace)
-    const merged = withHead(withSession(room, mergeRows(kept, rows, unsaved, trace), window), window, owns)
+    const merged = withHead(withSession(room, mergeRows(state, rows, unsaved, trace), window), window, owns)
     // The events that made them so may still come.
     return merged.live.size > 0 && !merged.ahead ? { ...merged, ahead: true } : merged
   }
+  if (!core.state.deleted || stored?.deleted) removeStrays(core, straysIn(room, window, unsaved))
   update(core, take, 'stored')
   if (stored && !room.leading) setFields(core, { tidemark: stored.tidemark, complete: stored.complete })
   if (owns) setFields(core, { complete: true })

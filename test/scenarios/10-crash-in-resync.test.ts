@@ -40,13 +40,15 @@ async function visited(server: Server): Promise<WatchedStorage> {
   return first.storage.reopen()
 }
 
-/** Neither cursor claims a row or an event that is not stored. */
+/** No cursor claims a row or an event that is not stored: the tidemark none between two pages, either. */
 async function expectBacked(storage: ChatStorage, room: Room): Promise<void> {
   const { session, rows } = await storage.window('s', { limit: 1_000 })
   const stored = new Map(rows.map(({ message }) => [message.id, message]))
   for (const message of room.messages.values())
     if ((message.rev ?? 0) <= (session?.rev ?? 0)) expect(stored.get(message.id)).toEqual(message)
   for (const [id, rev] of room.deleted) if (rev <= (session?.rev ?? 0)) expect(stored.has(id)).toBe(false)
+  const mark = stored.get(session?.tidemark ?? '')?.seq ?? 0
+  for (const { id, seq = 0 } of room.messages.values()) if (seq <= mark) expect(stored.has(id)).toBe(true)
   const cursor = session?.eventId ? parseEventId(session.eventId)?.n : 0
   const last = room.log
     .slice(0, cursor)
