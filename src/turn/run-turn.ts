@@ -1,12 +1,13 @@
 import type { CallOptions, Model, ModelContext, ToolSpec } from '../adapters/contract.ts'
 import type { SessionRecords } from '../context/session-records.ts'
 import type { Env } from '../lib/env.ts'
-import type { AssistantMessage, Message, ToolCallBlock, ToolMessage } from '../message/schema.ts'
+import type { AssistantMessage, Message, ToolCallBlock } from '../message/schema.ts'
 import type { ChatEvent, RunOutcome } from '../protocol/events.ts'
 import { answer } from './answer.ts'
-import { callTool } from './call-tool.ts'
+import { STOPPED } from './gate.ts'
 import { nextStep } from './next.ts'
-import { created, openRun, pendingAnswer, pendingResults, type Run, sumOf } from './run.ts'
+import { failure, settled, type ToolResult } from './result.ts'
+import { created, openRun, type PendingCall, pendingAnswer, pendingResults, type Run, sumOf } from './run.ts'
 import type { Tool } from './tool.ts'
 import type { WatchCalls } from './watch.ts'
 
@@ -86,27 +87,36 @@ async function callModel(run: Run, due: readonly ChatEvent[]): Promise<ChatEvent
   return settled.events
 }
 
+/** One call, executed where it may be. Never throws. */
+async function runTool(run: Run, { call, key }: PendingCall): Promise<ToolResult> {
+  const { options, gate } = run
+  const { signal } = gate
+  const tool = options.tools?.find(({ spec }) => spec.name === call.name)
+  if (!tool) return failure(`there is no tool named ${JSON.stringify(call.name)}`)
+  const checked = await gate.race(tool.check(call))
+  if (checked === STOPPED) return failure('the run was stopped before the tool was executed')
+  if ('refused' in checked) return checked.refused
+  return tool.execute(checked.args, { signal, toolCallId: call.id, key }, options.env)
+}
+
 /** All calls of an answer, in parallel. Results are written in the order of the calls, the last one by whoever goes on. */
 async function runTools(
   run: Run,
   calls: readonly ToolCallBlock[],
   due: readonly ChatEvent[],
 ): Promise<ChatEvent[]> {
-  const { writer, gate, options, trail } = run
+  const { writer, trail, options } = run
   const pending = pendingResults(run, calls)
   await writer.commit([...due, ...pending.map(({ message }) => created(message))])
-  const work = pending.map(async ({ call, message }): Promise<ToolMessage> => {
-    const tool = options.tools?.find(({ name }) => name === call.name)
-    const { text, isError } = await callTool(call, tool, gate)
-    const updatedAt = options.env.now()
-    return { ...message, status: 'completed', content: [{ type: 'text', text }], isError, updatedAt }
-  })
-  for (const [place, result] of work.entries()) {
-    const message = await result
+  const work = pending.map((call) => runTool(run, call))
+  for (const [place, { message: open }] of pending.entries()) {
+    const result = await work[place]
+    if (!result) continue
+    const message = settled(open, result, options.env.now())
     trail.push(message)
-    const settled: ChatEvent[] = [{ type: 'message.completed', message }]
-    if (place === work.length - 1) return settled
-    await writer.commit(settled)
+    const events: ChatEvent[] = [{ type: 'message.completed', message }]
+    if (place === work.length - 1) return events
+    await writer.commit(events)
   }
   return []
 }

@@ -33,12 +33,7 @@ export const accepted = (message: Message): Message =>
   message.role === 'user' && message.status === 'pending' ? { ...message, status: 'completed' } : message
 
 /** The tools as a model sees them. */
-export const specsOf = (tools: RunOptions['tools'] = []): ToolSpec[] =>
-  tools.map(({ name, description, parameters }) => ({
-    name,
-    parameters,
-    ...(description !== undefined && { description }),
-  }))
+export const specsOf = (tools: RunOptions['tools'] = []): ToolSpec[] => tools.map(({ spec }) => spec)
 
 export function openRun(options: RunOptions): Run {
   const gate = openGate(options.signal)
@@ -83,15 +78,25 @@ export function pendingAnswer(run: Run): AssistantMessage {
   return { ...pending(run, id, lastId(run)), role: 'assistant', content: [], runId, provider, model: name }
 }
 
-/** The messages that will hold the results of these calls, in their order. */
-export function pendingResults(run: Run, calls: readonly ToolCallBlock[]) {
+/** A call, and the message that will hold its result. */
+export interface PendingCall {
+  call: ToolCallBlock
+  /** Names the call among all there are: answer and place in it. */
+  key: string
+  message: ToolMessage
+}
+
+/** The calls of the last answer with their results to be, in their order. */
+export function pendingResults(run: Run, calls: readonly ToolCallBlock[]): PendingCall[] {
+  const answer = run.trail.findLast((message) => message.role === 'assistant')
   let before = lastId(run)
   return calls.map((call) => {
     const place = pending(run, run.options.env.createId(), before)
     before = place.id
     const { id: toolCallId, name: toolName } = call
     const message: ToolMessage = { ...place, role: 'tool', toolCallId, toolName, content: [], isError: false }
-    return { call, message }
+    const index = answer?.role === 'assistant' ? answer.content.indexOf(call) : -1
+    return { call, key: `${answer?.id}_${index}`, message }
   })
 }
 

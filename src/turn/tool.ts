@@ -1,14 +1,152 @@
-/** Executes one call. Throwing, or returning a rejected promise, becomes an error result for the model. */
-export type ToolExecute = (
-  args: unknown,
-  context: { signal: AbortSignal; toolCallId: string },
-) => unknown | Promise<unknown>
+import type { ToolSpec } from '../adapters/contract.ts'
+import type { Env } from '../lib/env.ts'
+import { errorData, TidemarkError } from '../lib/errors.ts'
+import { expectOption } from '../lib/expect.ts'
+import type { JsonSchema } from '../lib/json-schema.ts'
+import {
+  conform,
+  jsonSchemaOf,
+  type OutputOf,
+  type Schema,
+  type StandardSchema,
+} from '../lib/standard-schema.ts'
+import type { ToolCallBlock } from '../message/schema.ts'
+import { cut } from './cut.ts'
+import { openGate, STOPPED } from './gate.ts'
+import { failure, type ToolResult } from './result.ts'
 
-/** A function the model may call. */
-export interface Tool {
+/** What a tool is told beside its arguments. */
+export interface ToolContext {
+  /** Aborted when the run is stopped, and when the tool's time is over. */
+  signal: AbortSignal
+  /** As the provider gave it: unique only among the calls of one answer. */
+  toolCallId: string
+  /** The same each time this call is executed, and for no other: an idempotency key for what the tool does elsewhere. */
+  key: string
+}
+
+export interface ToolOptions<S extends Schema = Schema> {
   name: string
   description?: string
-  /** JSON Schema of the arguments. */
-  parameters: Readonly<Record<string, unknown>>
-  execute: ToolExecute
+  /** The arguments: JSON Schema, or a schema of zod, Valibot, ArkType or the like. What does not fit is told to the model. */
+  parameters: S
+  /**
+   * The arguments as JSON Schema, for the model, where the library of `parameters` cannot say that itself: `zod/mini`
+   * (`z.toJSONSchema(schema)`), Valibot (`toJsonSchema(schema)`).
+   */
+  jsonSchema?: JsonSchema
+  /** Whether the provider is to hold the model to the schema, where it can. @default false */
+  strict?: boolean
+  /** Executes a call. What it returns is JSON; throwing, or a promise that is broken, is told to the model as an error. */
+  execute: (args: S extends StandardSchema ? OutputOf<S> : unknown, context: ToolContext) => unknown
+  /** Milliseconds after which the model is told that the tool did not answer. @default 60_000 */
+  timeout?: number
+  /** Tokens of a result, as estimated, that the model gets to read; the whole is in the message's `details`. @default 2_000 */
+  maxTokens?: number
+}
+
+/** What a call is executed with, or what the model is told instead. */
+export type Checked = { args: unknown } | { refused: ToolResult }
+
+/** A function the model may call, as `tool` makes it. */
+export interface Tool {
+  readonly spec: ToolSpec
+  /** Whether a call may be executed. Never rejects. */
+  check(call: ToolCallBlock): Promise<Checked>
+  /** Executes a call with the arguments that `check` gave. Never rejects: whatever goes wrong is told to the model. */
+  execute(args: unknown, context: ToolContext, env: Pick<Env, 'sleep'>): Promise<ToolResult>
+}
+
+const written = (ok: boolean, value: string, more = ''): string =>
+  `{"ok":${ok},"${ok ? 'data' : 'error'}":${value}${more}}`
+
+/** A result as the model reads it. What is too long is the beginning of its text, and says so. */
+function resultOf(ok: boolean, value: unknown, maxTokens: number): ToolResult {
+  // What returns nothing that JSON can say did its work all the same: null stands for it.
+  const json = JSON.stringify(value) ?? 'null'
+  const whole = typeof value === 'string' ? value : json
+  const kept = cut(whole, maxTokens)
+  if (kept === whole) return { text: written(ok, json), isError: !ok }
+  const note = `,"cut":"these are the first ${kept.length} of ${whole.length} characters"`
+  return { text: written(ok, JSON.stringify(kept), note), isError: !ok, details: JSON.parse(json) }
+}
+
+async function check({ parameters, maxTokens = 2_000 }: ToolOptions, call: ToolCallBlock): Promise<Checked> {
+  if (call.arguments === undefined) {
+    const isCut = call.rawArguments !== undefined
+    const words = 'the arguments are not complete, valid JSON; the tool was not executed'
+    return { refused: failure(isCut ? words : 'the call has no arguments') }
+  }
+  try {
+    const found = await conform(parameters, call.arguments)
+    if (!('problem' in found)) return { args: found.value }
+    return { refused: resultOf(false, `the arguments do not fit: ${found.problem}`, maxTokens) }
+  } catch (thrown) {
+    return { refused: resultOf(false, errorData(thrown).message, maxTokens) }
+  }
+}
+
+/** A call that was stopped is answered, too, since nobody knows how far it came. */
+async function execute(
+  { execute: work, timeout = 60_000, maxTokens = 2_000 }: ToolOptions,
+  args: unknown,
+  context: ToolContext,
+  env: Pick<Env, 'sleep'>,
+): Promise<ToolResult> {
+  const gate = openGate(context.signal)
+  const timer = new AbortController()
+  let ending = 'the run was stopped while the tool was executed'
+  const onLate = () => {
+    ending = `the tool did not answer within ${timeout} ms`
+    gate.stop(new TidemarkError('timeout', ending))
+  }
+  env.sleep(timeout, timer.signal).then(onLate, () => undefined)
+  try {
+    const found = await gate.race(Promise.resolve(work(args, { ...context, signal: gate.signal })))
+    if (found !== STOPPED) return resultOf(true, found, maxTokens)
+    return failure(`${ending}; it may have had its effect`)
+  } catch (thrown) {
+    return resultOf(false, errorData(thrown).message, maxTokens)
+  } finally {
+    timer.abort()
+    gate.close()
+  }
+}
+
+/**
+ * A tool. Its arguments have the type of its schema, and are checked before it is executed; its result is what the model
+ * gets to read. Throws `invalid-request` where no model could call it.
+ *
+ * @example
+ * tool({
+ *   name: 'add',
+ *   parameters: z.object({ a: z.number(), b: z.number() }),
+ *   execute: ({ a, b }) => a + b,
+ * })
+ */
+export function tool<const S extends Schema>(options: ToolOptions<S>): Tool {
+  const { name, description, strict, parameters } = options
+  expectOption(typeof name === 'string' && name !== '', 'name: expected a name')
+  expectOption(
+    parameters instanceof Object,
+    `parameters: expected JSON Schema or a Standard Schema of ${name}`,
+  )
+  expectOption(options.execute instanceof Function, `execute: expected a function that executes ${name}`)
+  const said = options.jsonSchema ?? jsonSchemaOf(parameters)
+  expectOption(
+    said !== undefined,
+    `jsonSchema: expected JSON Schema; the schema in parameters of ${name} cannot say it itself`,
+  )
+  // What is checked by a schema is of its type.
+  const plain = options as ToolOptions
+  return {
+    spec: {
+      name,
+      parameters: said,
+      ...(description !== undefined && { description }),
+      ...(strict !== undefined && { strict }),
+    },
+    check: (call) => check(plain, call),
+    execute: (args, context, env) => execute(plain, args, context, env),
+  }
 }

@@ -69,7 +69,6 @@ export const pureFiles: readonly string[] = [
   'src/chat/outbox.ts',
   'src/server/ports.ts',
   'src/turn/next.ts',
-  'src/turn/tool.ts',
 ]
 
 export interface Exception {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createHold } from '../../src/testing/scripted-model.ts'
+import { tool } from '../../src/turn/tool.ts'
 import { directChat, ending, outboxOf, shown, statuses } from './direct-chat.ts'
 import { watchedStorage } from './storages.ts'
 import { createWorld, idle, noStrayRejections } from './world.ts'
@@ -182,13 +183,9 @@ describe('a reload in mid-answer', () => {
   test('with a tool at work answers the call: it may have been carried out', async () => {
     const storage = watchedStorage()
     const hold = createHold()
-    const tool = {
-      name: 'clock',
-      parameters: { type: 'object' },
-      execute: () => hold.hold,
-    }
+    const clock = tool({ name: 'clock', parameters: { type: 'object' }, execute: () => hold.hold })
     const steps = [[{ toolCall: { name: 'clock', arguments: {} } }], 'noon']
-    const first = directChat({ storage, steps, tools: [tool] })
+    const first = directChat({ storage, steps, tools: [clock] })
     await first.session.send('when?')
     await first.world.until(() => first.session.get().messages.at(-1)?.role === 'tool')
     await idle()

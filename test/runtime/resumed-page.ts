@@ -3,6 +3,7 @@ import type { Model } from '../../src/adapters/contract.ts'
 import { createChat } from '../../src/chat/create.ts'
 import { openai } from '../../src/openai.ts'
 import { direct } from '../../src/runtime/direct.ts'
+import { tool } from '../../src/turn/tool.ts'
 import { readFixture } from '../adapters/fixtures.ts'
 import type { WatchedStorage } from '../chat/storages.ts'
 import { createWorld, idle } from '../chat/world.ts'
@@ -53,11 +54,9 @@ export function page(
   const model = modelOf({ baseURL, env: stoppedClock(), fetch: counting })
   let executed = 0
   const execute = () => `result ${++executed}`
-  const tools = ['search', 'get_weather'].map((tool) => ({
-    name: tool,
-    parameters: { type: 'object' },
-    execute,
-  }))
+  const tools = ['search', 'get_weather'].map((name) =>
+    tool({ name, parameters: { type: 'object' }, execute }),
+  )
   const chat = createChat({ storage, env: world.env, runtime: direct({ model, tools }) })
   const go = () => {
     gone = true

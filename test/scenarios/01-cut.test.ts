@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { memoryStorage } from '../../src/storage/memory.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
+import { tool } from '../../src/turn/tool.ts'
 import { shown } from '../chat/direct-chat.ts'
 import { type WatchedStorage, watchedStorage } from '../chat/storages.ts'
 import { createWorld, idle, noStrayRejections } from '../chat/world.ts'
@@ -10,7 +11,7 @@ import { ended, pass, type Server, startServer } from './server.ts'
 
 noStrayRejections()
 
-const clock = { name: 'clock', parameters: { type: 'object' }, execute: () => 'noon' }
+const clock = tool({ name: 'clock', parameters: { type: 'object' }, execute: () => 'noon' })
 
 /** An answer with all that an answer has: thoughts, a call and its result, characters of several bytes. */
 const speaks = () =>

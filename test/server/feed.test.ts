@@ -6,6 +6,7 @@ import { mergePage, reduce } from '../../src/protocol/reduce.ts'
 import { emptyState, messagesOf, type SessionState } from '../../src/protocol/state.ts'
 import { sqliteStore } from '../../src/server/sqlite/store.ts'
 import { type ScriptPiece, scriptedModel } from '../../src/testing/scripted-model.ts'
+import { tool } from '../../src/turn/tool.ts'
 import {
   createSession,
   eventsOf,
@@ -51,7 +52,7 @@ const piece: fc.Arbitrary<ScriptPiece> = fc.oneof(
   fc.string({ minLength: 1, maxLength: 10 }).map((thinking) => ({ thinking })),
   fc.jsonValue({ maxDepth: 1 }).map((value) => ({ toolCall: { name: 'echo', arguments: { value } } })),
 )
-const echo = { name: 'echo', parameters: { type: 'object' }, execute: (args: unknown) => args }
+const echo = tool({ name: 'echo', parameters: { type: 'object' }, execute: (args) => args })
 
 test('from every cursor of a run the feed gives the same rows as the pages do', async () => {
   const script = fc.array(fc.array(piece, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 3 })

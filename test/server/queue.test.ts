@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { textOf } from '../../src/message/text.ts'
 import { createHold, scriptedModel } from '../../src/testing/scripted-model.ts'
+import { tool } from '../../src/turn/tool.ts'
 import {
   acceptedIn,
   createSession,
@@ -131,11 +132,7 @@ test('no more runs wait than the limit says', async () => {
 })
 
 test('tools run on the server, and what waits comes after all that the run writes', async () => {
-  const add = {
-    name: 'add',
-    parameters: { type: 'object' },
-    execute: (args: unknown) => JSON.stringify(args),
-  }
+  const add = tool({ name: 'add', parameters: { type: 'object' }, execute: (args) => JSON.stringify(args) })
   const { hold, release } = createHold()
   const calls = [1, 2].map((a) => ({ toolCall: { name: 'add', arguments: { a } } }))
   const { ask } = stage({ model: scriptedModel([[...calls, { hold }], 'done', 'two']), tools: [add] })

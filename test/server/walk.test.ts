@@ -7,6 +7,7 @@ import type { Envelope, MessagePage } from '../../src/protocol/events.ts'
 import { reduce } from '../../src/protocol/reduce.ts'
 import { emptyState, messagesOf } from '../../src/protocol/state.ts'
 import { type ScriptStep, scriptedModel } from '../../src/testing/scripted-model.ts'
+import { tool } from '../../src/turn/tool.ts'
 import { createSession, eventsOf, pageOf, type Stage, sendBody, stage } from './stage.ts'
 
 /** One thing somebody does; `at` chooses among the messages or runs there are. */
@@ -99,7 +100,7 @@ async function take(walk: Walk, given: Step): Promise<void> {
   if (response.status === 202 && runId && !walk.runs.includes(runId)) walk.runs.push(runId)
 }
 
-const echo = { name: 'echo', parameters: { type: 'object' }, execute: (args: unknown) => args }
+const echo = tool({ name: 'echo', parameters: { type: 'object' }, execute: (args) => args })
 const answers: readonly ScriptStep[] = [
   ['a plain answer'],
   [

@@ -22,7 +22,7 @@ describe('the model', () => {
       model,
       history,
       system: 'Be brief.',
-      tools: [{ ...clock, description: 'The time' }],
+      tools: [tool('clock', () => 'noon', { description: 'The time' })],
       call: { temperature: 0 },
     })
     expect(model.calls).toEqual([

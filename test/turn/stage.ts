@@ -3,7 +3,7 @@ import type { Env } from '../../src/lib/env.ts'
 import type { Message } from '../../src/message/schema.ts'
 import type { ChatEvent, RunOutcome } from '../../src/protocol/events.ts'
 import { type RunLog, type RunOptions, runTurn } from '../../src/turn/run-turn.ts'
-import type { Tool } from '../../src/turn/tool.ts'
+import { tool as createTool, type Tool, type ToolOptions } from '../../src/turn/tool.ts'
 import { userMessage } from '../support/messages.ts'
 import { type Folded, fold } from './fold.ts'
 
@@ -18,6 +18,8 @@ export function stagedEnv(): Env & { slept: number[] } {
     random: () => 0.5,
     createId: () => `id${++ids}`,
     sleep: async (ms) => {
+      // The time of a tool that names none is never over.
+      if (ms === 60_000) return new Promise(() => {})
       slept.push(ms)
     },
   }
@@ -102,11 +104,11 @@ export async function play(given: Play): Promise<Staged> {
 }
 
 /** A tool that does what the function does. */
-export const tool = (name: string, execute: Tool['execute'], parameters: Tool['parameters'] = {}): Tool => ({
-  name,
-  parameters,
-  execute,
-})
+export const tool = (
+  name: string,
+  execute: ToolOptions['execute'],
+  more: Partial<Omit<ToolOptions, 'name' | 'execute'>> = {},
+): Tool => createTool({ name, parameters: {}, execute, ...more })
 
 /** Names of the events, deltas next to each other as one. */
 export const outline = (events: readonly ChatEvent[]): string[] =>

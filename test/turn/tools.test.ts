@@ -129,7 +129,7 @@ describe('the model is told', () => {
     tool('big', () => 10n),
     tool('silent', () => undefined),
     tool('fun', () => () => 1),
-    tool('strict', () => 1, { type: 'object' }),
+    tool('strict', () => 1, { parameters: { type: 'object' } }),
   ]
   const failed = (error: unknown) => ({ ok: false, error })
   test.each<[string, ScriptPiece, unknown]>([
@@ -151,8 +151,16 @@ describe('the model is told', () => {
       { toolCall: { name: 'strict', arguments: undefined } },
       failed('the call has no arguments'),
     ],
-    ['that arguments are no object', call('strict', [1]), failed('the arguments must be a JSON object')],
-    ['that arguments are not even that', call('strict', null), failed('the arguments must be a JSON object')],
+    [
+      'that arguments are no object',
+      call('strict', [1]),
+      failed('the arguments do not fit: expected object'),
+    ],
+    [
+      'that arguments are not even that',
+      call('strict', null),
+      failed('the arguments do not fit: expected object'),
+    ],
   ])('%s', async (_, piece, expected) => {
     const { messages, outcome, folded } = await play({ model: scriptedModel([[piece], 'I see.']), tools })
     expect(outcome).toBe('completed')

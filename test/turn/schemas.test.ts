@@ -1,0 +1,129 @@
+import { toJsonSchema, toStandardJsonSchema } from '@valibot/to-json-schema'
+import { type } from 'arktype'
+import * as v from 'valibot'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import * as mini from 'zod/mini'
+import type { JsonSchema } from '../../src/lib/json-schema.ts'
+import { scriptedModel } from '../../src/testing/scripted-model.ts'
+import { type Tool, type ToolOptions, tool } from '../../src/turn/tool.ts'
+import { play } from './stage.ts'
+
+const name = 'add'
+const NUMBERS: JsonSchema = {
+  type: 'object',
+  properties: { a: { type: 'number' }, b: { type: 'number' } },
+  required: ['a', 'b'],
+}
+
+const byZod = z.object({ a: z.number(), b: z.number() })
+const byMini = mini.object({ a: mini.number(), b: mini.number() })
+const byValibot = v.object({ a: v.number(), b: v.number() })
+const byArkType = type({ a: 'number', b: 'number' })
+
+/** The same tool in every language. Each `execute` gets numbers, or this file does not compile. */
+const ADDERS: Readonly<Record<string, Tool>> = {
+  zod: tool({ name, parameters: byZod, execute: ({ a, b }) => a + b }),
+  'zod/mini': tool({
+    name,
+    parameters: byMini,
+    jsonSchema: mini.toJSONSchema(byMini),
+    execute: ({ a, b }) => a + b,
+  }),
+  Valibot: tool({
+    name,
+    parameters: byValibot,
+    jsonSchema: toJsonSchema(byValibot) as JsonSchema,
+    execute: ({ a, b }) => a + b,
+  }),
+  'Valibot with its converter': tool({
+    name,
+    parameters: toStandardJsonSchema(byValibot),
+    execute: ({ a, b }) => a + b,
+  }),
+  ArkType: tool({ name, parameters: byArkType, execute: ({ a, b }) => a + b }),
+  'JSON Schema': tool({
+    name,
+    parameters: NUMBERS,
+    execute: (args) => Number(Object(args).a) + Number(Object(args).b),
+  }),
+}
+
+const calling = (args: unknown) => scriptedModel([[{ toolCall: { name, arguments: args } }], 'I see.'])
+
+describe.each(Object.entries(ADDERS))('a tool in %s', (_, adder) => {
+  test('is told to the model as JSON Schema', async () => {
+    const model = calling({ a: 1, b: 2 })
+    await play({ model, tools: [adder] })
+    const { parameters } = model.calls[0]?.context.tools?.[0] ?? {}
+    expect(parameters).toMatchObject(NUMBERS)
+  })
+
+  test('is executed with what fits', async () => {
+    const { messages } = await play({ model: calling({ a: 1, b: 2 }), tools: [adder] })
+    expect(messages[1]).toMatchObject({ isError: false, content: [{ text: '{"ok":true,"data":3}' }] })
+  })
+
+  test('is not executed with what does not fit, and the model is told where', async () => {
+    const spied: Tool = { ...adder, execute: () => expect.unreachable() }
+    const { messages, outcome } = await play({ model: calling({ a: 1, b: 'two' }), tools: [spied] })
+    expect(outcome).toBe('completed')
+    expect(messages[1]).toMatchObject({ isError: true })
+    expect(JSON.stringify(messages[1])).toMatch(/the arguments do not fit: .*\bb\b/)
+  })
+})
+
+describe('a schema', () => {
+  const executed = async (given: Tool, args: unknown) => {
+    const { messages } = await play({ model: calling(args), tools: [given] })
+    return messages[1]?.content[0]
+  }
+
+  test('that changes what it lets through gives the tool what it made', async () => {
+    const parameters = z.object({ day: z.string().transform((day) => day.trim()) })
+    const jsonSchema = { type: 'object' }
+    const given = tool({ name, parameters, jsonSchema, execute: ({ day }) => day })
+    expect(await executed(given, { day: ' Monday ' })).toMatchObject({ text: '{"ok":true,"data":"Monday"}' })
+  })
+
+  test('that takes its time is waited for', async () => {
+    const parameters = z.object({ n: z.number().refine(async (n) => n > 0, 'expected more') })
+    const given = tool({ name, parameters, execute: ({ n }) => n })
+    expect(await executed(given, { n: 0 })).toMatchObject({
+      text: expect.stringContaining('n: expected more'),
+    })
+  })
+
+  test('that throws is an error for the model', async () => {
+    const parameters = z.object({}).refine(() => {
+      throw new Error('boom')
+    })
+    expect(await executed(tool({ name, parameters, execute: () => 1 }), {})).toMatchObject({
+      text: '{"ok":false,"error":"boom"}',
+    })
+  })
+})
+
+describe('refused is', () => {
+  const execute = () => 1
+  const mute = 'jsonSchema: expected JSON Schema; the schema in parameters of add cannot say it itself'
+  test.each<[string, Partial<ToolOptions>, string]>([
+    ['a tool without a name', { name: '' }, 'name: expected a name'],
+    [
+      'one without a schema',
+      { parameters: undefined as never },
+      'parameters: expected JSON Schema or a Standard Schema of add',
+    ],
+    [
+      'one that does nothing',
+      { execute: undefined as never },
+      'execute: expected a function that executes add',
+    ],
+    ['a schema that cannot be told to the model', { parameters: byMini }, mute],
+    ['a schema that throws when it is asked', { parameters: z.object({ a: z.bigint() }) }, mute],
+  ])('%s', (_, more, message) => {
+    expect(() => tool({ name, parameters: {}, execute, ...more })).toThrow(
+      expect.objectContaining({ code: 'invalid-request', message }),
+    )
+  })
+})
