@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { projectFiles, readProjectFile } from '../support/files.ts'
 import { cyclesOf } from './cycles.ts'
 import { importRules } from './import-rules.ts'
-import { chatPorts, lengthExceptions, pureFiles, rooms, worldExceptions } from './rooms.ts'
+import { chatPorts, lengthExceptions, pureFiles, rooms, worldExceptions, zodExceptions } from './rooms.ts'
 import { shapeRules } from './shape-rules.ts'
 import { parseSource } from './source.ts'
 import { worldRules } from './world-rules.ts'
@@ -25,7 +25,7 @@ test('every folder of src/ is a room of the table', () => {
 })
 
 test('the table names no file that is gone', () => {
-  const exceptions = [...worldExceptions, ...lengthExceptions].map(({ file }) => file)
+  const exceptions = [...worldExceptions, ...lengthExceptions, ...zodExceptions].map(({ file }) => file)
   const named = [...chatPorts, ...exceptions, ...pureFiles]
   expect(named.filter((path) => !files.includes(path))).toEqual([])
 })

@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
 import { readDoors } from '../../scripts/doors.mjs'
-import { chatPorts, rooms } from './rooms.ts'
+import { chatPorts, rooms, zodExceptions } from './rooms.ts'
 import type { Rule } from './rule.ts'
 import { type Import, importsOf, type Source } from './source.ts'
 
@@ -89,11 +89,15 @@ const packages: Rule = {
   ],
 }
 
+const isAllowed = ({ path }: Source, specifier: string): boolean =>
+  zodExceptions.some(({ file, allows }) => file === path && allows.includes(specifier))
+
 const zodSpelling: Rule = {
   says: "zod is imported as import * as z from 'zod/mini' everywhere, the demo and the tests included",
   check: (source) => [
     ...importsOf(source)
       .filter(({ specifier }) => /^zod(?!\/mini$)(\/|$)/.test(specifier))
+      .filter(({ specifier }) => !isAllowed(source, specifier))
       .map(({ specifier, line }) => at(source, line, `imports ${specifier}, not zod/mini`)),
     ...source.program.body.flatMap((node) =>
       node.type === 'ImportDeclaration' &&

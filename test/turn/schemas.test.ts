@@ -2,8 +2,8 @@ import { toJsonSchema, toStandardJsonSchema } from '@valibot/to-json-schema'
 import { type } from 'arktype'
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
-import { z } from 'zod'
-import * as mini from 'zod/mini'
+import * as zod from 'zod'
+import * as z from 'zod/mini'
 import type { JsonSchema } from '../../src/lib/json-schema.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { type Tool, type ToolOptions, tool } from '../../src/turn/tool.ts'
@@ -16,8 +16,8 @@ const NUMBERS: JsonSchema = {
   required: ['a', 'b'],
 }
 
-const byZod = z.object({ a: z.number(), b: z.number() })
-const byMini = mini.object({ a: mini.number(), b: mini.number() })
+const byZod = zod.object({ a: zod.number(), b: zod.number() })
+const byMini = z.object({ a: z.number(), b: z.number() })
 const byValibot = v.object({ a: v.number(), b: v.number() })
 const byArkType = type({ a: 'number', b: 'number' })
 
@@ -27,7 +27,7 @@ const ADDERS: Readonly<Record<string, Tool>> = {
   'zod/mini': tool({
     name,
     parameters: byMini,
-    jsonSchema: mini.toJSONSchema(byMini),
+    jsonSchema: z.toJSONSchema(byMini),
     execute: ({ a, b }) => a + b,
   }),
   Valibot: tool({
@@ -80,14 +80,14 @@ describe('a schema', () => {
   }
 
   test('that changes what it lets through gives the tool what it made', async () => {
-    const parameters = z.object({ day: z.string().transform((day) => day.trim()) })
+    const parameters = zod.object({ day: zod.string().transform((day) => day.trim()) })
     const jsonSchema = { type: 'object' }
     const given = tool({ name, parameters, jsonSchema, execute: ({ day }) => day })
     expect(await executed(given, { day: ' Monday ' })).toMatchObject({ text: '{"ok":true,"data":"Monday"}' })
   })
 
   test('that takes its time is waited for', async () => {
-    const parameters = z.object({ n: z.number().refine(async (n) => n > 0, 'expected more') })
+    const parameters = zod.object({ n: zod.number().refine(async (n) => n > 0, 'expected more') })
     const given = tool({ name, parameters, execute: ({ n }) => n })
     expect(await executed(given, { n: 0 })).toMatchObject({
       text: expect.stringContaining('n: expected more'),
@@ -95,7 +95,7 @@ describe('a schema', () => {
   })
 
   test('that throws is an error for the model', async () => {
-    const parameters = z.object({}).refine(() => {
+    const parameters = zod.object({}).refine(() => {
       throw new Error('boom')
     })
     expect(await executed(tool({ name, parameters, execute: () => 1 }), {})).toMatchObject({
@@ -120,7 +120,7 @@ describe('refused is', () => {
       'execute: expected a function that executes add',
     ],
     ['a schema that cannot be told to the model', { parameters: byMini }, mute],
-    ['a schema that throws when it is asked', { parameters: z.object({ a: z.bigint() }) }, mute],
+    ['a schema that throws when it is asked', { parameters: zod.object({ a: zod.bigint() }) }, mute],
   ])('%s', (_, more, message) => {
     expect(() => tool({ name, parameters: {}, execute, ...more })).toThrow(
       expect.objectContaining({ code: 'invalid-request', message }),
