@@ -216,6 +216,10 @@ export function openRoom(lobby: Lobby, id: string): Room {
       if (!runtime.context) throw new TidemarkError('not-found', 'a server decides what its model sees')
       return runtime.context(id, core.state.headId)
     },
+    async calls() {
+      await ready(core, actions)
+      return lobby.runtime.calls?.(id, lobby.ended.signal) ?? []
+    },
   })
   const room: Room = {
     core,

@@ -1,3 +1,4 @@
+import type { CallRecord } from '../context/call-record.ts'
 import type { ContextView } from '../context/view.ts'
 import type { Env } from '../lib/env.ts'
 import type { AssistantMessage, Message, Session } from '../message/schema.ts'
@@ -82,5 +83,7 @@ export interface Runtime {
   canResume?(message: AssistantMessage): boolean
   /** What the model would get to see now of the branch that ends in `headId`. Absent where somebody else decides that. */
   context?(sessionId: string, headId: string | null): Promise<ContextView>
+  /** The records of the session's model calls, the oldest first. Absent where none are kept. */
+  calls?(sessionId: string, signal: AbortSignal): Promise<readonly CallRecord[]>
   close(): Promise<void>
 }

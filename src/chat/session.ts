@@ -1,3 +1,4 @@
+import type { CallRecord } from '../context/call-record.ts'
 import type { ContextView } from '../context/view.ts'
 import { siblingsOf } from '../message/tree.ts'
 import { idIn, messagesOf } from '../protocol/state.ts'
@@ -21,6 +22,7 @@ export interface SessionDeps extends ActionDeps {
   loadOlder(): Promise<void>
   resync(): Promise<void>
   context(): Promise<ContextView>
+  calls(): Promise<readonly CallRecord[]>
 }
 
 /** A session as its users see it. */
@@ -41,6 +43,7 @@ export const createSession = (core: Core, deps: SessionDeps): ChatSession => ({
   loadOlder: deps.loadOlder,
   resync: deps.resync,
   context: deps.context,
+  calls: deps.calls,
   rename: (title) => rename(core, deps, title),
   delete: () => deleteSession(core, deps),
 })

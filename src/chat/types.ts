@@ -1,3 +1,4 @@
+import type { CallRecord } from '../context/call-record.ts'
 import type { ContextView } from '../context/view.ts'
 import type { Store } from '../lib/cell.ts'
 import type { Env } from '../lib/env.ts'
@@ -103,6 +104,11 @@ export interface ChatSession extends Store<SessionSnapshot> {
    * the `context` throws, such as `context-overflow`.
    */
   context(): Promise<ContextView>
+  /**
+   * What was sent to the model and what came back, call by call, the newest last: as far as it is kept, here or by the server.
+   * Empty where a server keeps none. Throws what the storage, or the server's answer, throws.
+   */
+  calls(): Promise<readonly CallRecord[]>
   rename(title: string): Promise<void>
   delete(): Promise<void>
 }

@@ -6,7 +6,7 @@ const tokens = z.optional(z.number())
 const Decision = z.object({ id: z.string(), reason: z.optional(z.string()), tokens })
 
 /** What a model call was given to see. No content: ids, reasons and numbers. */
-export const Sent = z.object({
+export const SentContext = z.object({
   /** Messages in it, in their order, with the reason and the estimate of each. */
   included: z.array(Decision),
   /** Messages that stayed out, the newest 200. */
@@ -19,12 +19,12 @@ export const Sent = z.object({
   estimated: tokens,
   /** The same before anything was cut. */
   before: tokens,
-  /** Estimated tokens by part: `system`, `tools`, `history` and so on. */
-  sections: z.optional(z.record(z.string(), z.number())),
+  /** Estimated tokens by part: `system`, `tools`, `history` and so on. A list, since records are dear in zod. */
+  sections: z.optional(z.array(z.object({ name: z.string(), tokens: z.number() }))),
   /** How many secrets were replaced. */
   redacted: z.optional(z.number()),
 })
-export type Sent = z.infer<typeof Sent>
+export type SentContext = z.infer<typeof SentContext>
 
 /** One model call: what went in, and what came back. Plain JSON without content and without keys. */
 export const CallRecord = z.object({
@@ -46,7 +46,7 @@ export const CallRecord = z.object({
   traceId: z.string(),
   spanId: z.string(),
   /** Absent where an answer was gone on with: then nothing new was sent. */
-  sent: z.optional(Sent),
+  sent: z.optional(SentContext),
   status: z.enum(['completed', 'failed', 'interrupted']),
   stopReason: StopReason,
   /** As the provider counted. */
@@ -82,7 +82,7 @@ const decision = ({ id, reason, tokens }: z.infer<typeof Decision>) => ({
 })
 
 /** What the record of a call keeps of its context. */
-export function sentOf(context: Account): Sent {
+export function sentOf(context: Account): SentContext {
   const {
     messages,
     included = messages,
@@ -100,7 +100,7 @@ export function sentOf(context: Account): Sent {
     ...(policies && { policies: [...policies] }),
     ...(tokens !== undefined && { estimated: tokens }),
     ...(before !== undefined && { before }),
-    ...(sections && { sections: { ...sections } }),
+    ...(sections && { sections: Object.entries(sections).map(([name, tokens]) => ({ name, tokens })) }),
     ...(redacted !== undefined && { redacted }),
   }
 }

@@ -1,7 +1,9 @@
 import type { RuntimeHost } from '../chat/runtime-port.ts'
 import { type ErrorData, errorFrom, TidemarkError } from '../lib/errors.ts'
+import { traceparentAfter } from '../lib/trace.ts'
 import type { AssistantMessage, Message } from '../message/schema.ts'
 import type { ChatEvent } from '../protocol/events.ts'
+import { callLog } from '../turn/call-log.ts'
 import { type RunLog, runTurn } from '../turn/run-turn.ts'
 import type { DirectOptions } from './direct.ts'
 import { recordsOf } from './records.ts'
@@ -69,6 +71,10 @@ export interface Runs {
   readonly options: DirectOptions
   readonly running: Map<string, Running>
   readonly cancelled: Set<string>
+  /** Sessions that were deleted: nothing derived from them is kept any more. */
+  readonly deleted: Set<string>
+  /** Records of calls on their way into the storage. */
+  readonly keeping: Set<Promise<void>>
 }
 
 /** Runs of a session come one after another. Throws `aborted` for who does not want to wait any longer. */
@@ -105,10 +111,15 @@ export function begin(runs: Runs, host: RuntimeHost, turnOf: TurnOf, signal: Abo
     const kept: Kept = { writing: false, left: undefined }
     const log = logOf(host, turnOf, { began, putOff, kept })
     const fixed = { runId, sessionId, history, log, env: host.env, signal: abort.signal }
-    const records = recordsOf(host.storage, sessionId)
+    const records = recordsOf(host.storage, sessionId, () => runs.deleted.has(sessionId))
     const given = { ...(assistantId !== undefined && { assistantId }), ...(resumed && { resumed }) }
-    const run = runTurn({ ...runs.options, ...fixed, ...given, records })
+    const calls = callLog(records, { keep: runs.options.keepCalls })
+    const watch = [calls.watch, ...(runs.options.watch ?? [])]
+    const traceparent = traceparentAfter(runs.options.traceparent?.(), host.env.random)
+    const run = runTurn({ ...runs.options, ...fixed, ...given, records, watch, traceparent })
     const ended = () => {
+      const kept = calls.flush().then(() => void runs.keeping.delete(kept))
+      runs.keeping.add(kept)
       runs.running.delete(runId)
       signal.removeEventListener('abort', leave)
     }

@@ -6,9 +6,11 @@ import type { ContextView } from '../context/view.ts'
 import { errorData, TidemarkError } from '../lib/errors.ts'
 import { expectOption, hasMethod } from '../lib/expect.ts'
 import type { WhenBusy } from '../protocol/commands.ts'
+import { readCalls } from '../turn/call-log.ts'
 import { accepted, specsOf } from '../turn/run.ts'
 import type { RunOptions } from '../turn/run-turn.ts'
 import type { Tool } from '../turn/tool.ts'
+import type { WatchCalls } from '../turn/watch.ts'
 import { begin, type Runs, turn } from './direct-run.ts'
 import { recordsOf } from './records.ts'
 
@@ -28,6 +30,12 @@ export interface DirectOptions {
   context?: NonNullable<RunOptions['context']>
   /** Most model calls in one run. @default 8 */
   maxSteps?: number
+  /** Records of model calls kept of each session, for `session.calls()`: the newest. @default 100 */
+  keepCalls?: number
+  /** Who hears of each model call, such as `logger(…)`. */
+  watch?: readonly WatchCalls[]
+  /** The trace of the app's own that a run is a step of, as a W3C `traceparent`. @default a new one for each run */
+  traceparent?: () => string | undefined
 }
 
 interface Question {
@@ -136,6 +144,31 @@ async function preview(
   })
 }
 
+/** Stops what a request asks to stop. */
+function endRuns(
+  { running, cancelled, deleted }: Runs,
+  request: OutboxRequest,
+  { sessionId }: DispatchContext,
+) {
+  if (request.type === 'command' && request.body.type === 'cancel') {
+    const { runId } = request.body
+    cancelled.add(runId)
+    running.get(runId)?.abort.abort()
+  }
+  if (request.type === 'deleteSession') {
+    deleted.add(sessionId)
+    for (const run of running.values()) if (run.sessionId === sessionId) run.abort.abort()
+  }
+}
+
+/** Leaves all runs; resolves when they have ended, and their calls are kept. */
+async function leaveRuns({ running, keeping }: Runs): Promise<void> {
+  const left = [...running.values()]
+  for (const { leave } of left) leave()
+  await Promise.allSettled(left.map(({ done }) => done))
+  await Promise.all(keeping)
+}
+
 /**
  * This client owns the truth and calls the model itself. A request counts as accepted once the model has begun to answer,
  * or has failed: not as long as nobody can be reached, while it stays in the outbox and is tried again.
@@ -150,7 +183,13 @@ export function direct(options: DirectOptions): Runtime {
   )
   const { model } = options
   let host: RuntimeHost | undefined
-  const runs: Runs = { options, running: new Map(), cancelled: new Set() }
+  const runs: Runs = {
+    options,
+    running: new Map(),
+    cancelled: new Set(),
+    deleted: new Set(),
+    keeping: new Set(),
+  }
 
   function opened(): RuntimeHost {
     if (host) return host
@@ -159,13 +198,7 @@ export function direct(options: DirectOptions): Runtime {
 
   async function dispatch(request: OutboxRequest, context: DispatchContext): Promise<Accepted> {
     const lent = opened()
-    if (request.type === 'command' && request.body.type === 'cancel') {
-      const { runId } = request.body
-      runs.cancelled.add(runId)
-      runs.running.get(runId)?.abort.abort()
-    }
-    if (request.type === 'deleteSession')
-      for (const run of runs.running.values()) if (run.sessionId === context.sessionId) run.abort.abort()
+    endRuns(runs, request, context)
     const question = questionOf(request)
     if (question) await answer(runs, lent, context, question)
     return {}
@@ -184,11 +217,8 @@ export function direct(options: DirectOptions): Runtime {
     },
     page: () => Promise.resolve({ page: { messages: [] }, malformed: 0 }),
     sessions: () => Promise.resolve({ sessions: [], hasMore: false }),
+    calls: (sessionId) => readCalls(recordsOf(opened().storage, sessionId)),
     context: (sessionId, headId) => preview(options, opened(), sessionId, headId),
-    async close() {
-      const running = [...runs.running.values()]
-      for (const { leave } of running) leave()
-      await Promise.allSettled(running.map(({ done }) => done))
-    },
+    close: () => leaveRuns(runs),
   }
 }

@@ -1,5 +1,7 @@
+import type { Env } from '../lib/env.ts'
 import { ErrorData, isAbort, isRetryable, TidemarkError } from '../lib/errors.ts'
 import { expectOption } from '../lib/expect.ts'
+import { traceparentAfter } from '../lib/trace.ts'
 import { isRecord } from '../protocol/lenient.ts'
 import { retryAfterOf } from './retry-after.ts'
 
@@ -22,6 +24,11 @@ export interface HttpOptions {
   headers?: HeadersLike | (() => HeadersLike | Identity | Promise<HeadersLike | Identity>)
   /** @default the platform's */
   fetch?: typeof fetch
+  /**
+   * Whether each request carries a W3C `traceparent`. Turn it off for a server of another origin that does not allow the
+   * header. @default true
+   */
+  trace?: boolean
   /** Whether cookies go along. @default 'same-origin' */
   credentials?: RequestCredentials
 }
@@ -62,12 +69,12 @@ function codeOf(status: number, given?: ErrorData['code']): ErrorData['code'] {
 const MOST_WORDS = 1_000
 
 /** The error a failed answer stands for: its own words where it has any. */
-async function errorOf(response: Response): Promise<TidemarkError> {
+async function errorOf(response: Response, traceparent: string): Promise<TidemarkError> {
   const { status, headers } = response
   const text = await response.text().catch(() => '')
   // A date is told by the server's own clock.
   const wait = retryAfterOf(headers, Date.parse(headers.get('date') ?? ''))
-  const known = { status, ...(wait !== undefined && { retryAfter: wait }) }
+  const known = { status, traceId: traceparent.slice(3, 35), ...(wait !== undefined && { retryAfter: wait }) }
   try {
     const body: unknown = JSON.parse(text)
     const given = ErrorData.safeParse(isRecord(body) ? body.error : undefined)
@@ -110,10 +117,12 @@ function headersFor(given: HeadersLike | Identity | undefined, account: string |
 /**
  * Requests below one URL. Headers are asked for anew after a 401, once, so that a rotated token goes through.
  * @param account whose requests these are
+ * @param random the chance that ids of traces are made of
  */
 export function createHttp(
-  { url, headers, fetch: given, credentials = 'same-origin' }: HttpOptions,
+  { url, headers, fetch: given, credentials = 'same-origin', trace = true }: HttpOptions,
   account: () => string | undefined,
+  random: Env['random'],
 ): Http {
   expectOption(typeof url === 'string', 'url: expected where /sessions lives, such as "/api"')
   const base = url.replace(/\/+$/, '')
@@ -144,14 +153,16 @@ export function createHttp(
     }
   }
 
-  const http = async (method: string, path: string, request: HttpRequest): Promise<Response> => {
+  const http = async (method: string, path: string, given: HttpRequest): Promise<Response> => {
+    const traceparent = traceparentAfter(undefined, random)
+    const request = trace ? { ...given, headers: { traceparent, ...given.headers } } : given
     let response = await once(method, path, request)
     if (response.status === 401 && typeof headers === 'function') {
       // Nobody reads it: the connection is free for the next request.
       await response.body?.cancel()
       response = await once(method, path, request)
     }
-    if (!response.ok) throw await errorOf(response)
+    if (!response.ok) throw await errorOf(response, traceparent)
     return response
   }
   return Object.assign(http, { json: jsonOf })

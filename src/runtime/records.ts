@@ -1,8 +1,15 @@
 import type { RuntimeHost } from '../chat/runtime-port.ts'
 import type { SessionRecords } from '../context/session-records.ts'
 
-/** What is derived from a session, in the chat's own storage. */
-export function recordsOf(storage: RuntimeHost['storage'], sessionId: string): SessionRecords {
+/**
+ * What is derived from a session, in the chat's own storage.
+ * @param isGone whether the session was deleted: then nothing is kept any more
+ */
+export function recordsOf(
+  storage: RuntimeHost['storage'],
+  sessionId: string,
+  isGone: () => boolean = () => false,
+): SessionRecords {
   // Keys of the storage are unique over all sessions; ids hold no colon.
   const prefix = `${sessionId}:`
   return {
@@ -10,13 +17,15 @@ export function recordsOf(storage: RuntimeHost['storage'], sessionId: string): S
       const records = await storage.records(kind, { sessionId })
       return records.map(({ key, value }) => ({ key: key.slice(prefix.length), value }))
     },
-    write: (kind, put, gone = []) =>
-      storage.commit([
+    async write(kind, put, gone = []) {
+      if (isGone()) return
+      await storage.commit([
         ...put.map(({ key, value }) => ({
           type: 'record' as const,
           record: { kind, key: prefix + key, sessionId, value },
         })),
         ...gone.map((key) => ({ type: 'deleteRecord' as const, kind, key: prefix + key })),
-      ]),
+      ])
+    },
   }
 }

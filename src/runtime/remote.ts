@@ -1,5 +1,6 @@
 import type { OutboxRequest } from '../chat/ports.ts'
 import type { Accepted, DispatchContext, PageQuery, Runtime, RuntimeHost } from '../chat/runtime-port.ts'
+import { CallRecord } from '../context/call-record.ts'
 import { type Env, platformEnv } from '../lib/env.ts'
 import { TidemarkError } from '../lib/errors.ts'
 import { Session } from '../message/schema.ts'
@@ -114,6 +115,18 @@ async function list(line: Line, query: { after?: string; limit: number }, signal
   return { sessions: given.flatMap((one) => decodeSession(one, line.env.now())), hasMore: hasMore === true }
 }
 
+/** The records of calls that a server keeps; most keep none, or do not say. */
+async function calls({ http }: Line, sessionId: string, signal: AbortSignal): Promise<CallRecord[]> {
+  try {
+    const answer = await http.json(await http('GET', `${base(sessionId)}/calls`, { signal }))
+    const given: unknown[] = isRecord(answer) && Array.isArray(answer.calls) ? answer.calls : []
+    return given.flatMap((one) => CallRecord.safeParse(one).data ?? [])
+  } catch (thrown) {
+    if (thrown instanceof TidemarkError && thrown.code === 'not-found') return []
+    throw thrown
+  }
+}
+
 /**
  * A server owns the truth: this client mirrors it. The server speaks the protocol of DESIGN.md, or the little of it that a
  * minimal server has (`POST /sessions/:id/messages` answering with events, `GET /sessions/:id/messages?after=`).
@@ -122,7 +135,11 @@ async function list(line: Line, query: { after?: string; limit: number }, signal
  */
 export function remote(options: RemoteOptions): Runtime {
   let account: string | undefined
-  const http = createHttp(options, () => account)
+  const http = createHttp(
+    options,
+    () => account,
+    () => line.env.random(),
+  )
   const line: Line = { http, silence: options.silence, env: platformEnv }
   return {
     truth: 'server',
@@ -143,6 +160,7 @@ export function remote(options: RemoteOptions): Runtime {
       return decoded
     },
     sessions: (query, signal) => list(line, query, signal),
+    calls: (sessionId, signal) => calls(line, sessionId, signal),
     async close() {},
   }
 }

@@ -20,7 +20,11 @@ export const rooms: Readonly<Record<string, Room>> = {
   turn: { sees: ['lib', 'message', 'protocol', 'context', 'adapters'], pure: false, packages: schemas },
   chat: { sees: ['lib', 'message', 'protocol', 'context'], pure: false, packages: schemas },
   memory: { sees: ['lib', 'message', 'context', 'chat (ports)'], pure: false, packages: schemas },
-  telemetry: { sees: ['lib', 'message', 'context', 'chat (ports)'], pure: false, packages: schemas },
+  telemetry: {
+    sees: ['lib', 'message', 'context', 'adapters', 'turn', 'chat (ports)'],
+    pure: false,
+    packages: [...schemas, '@opentelemetry/api'],
+  },
   runtime: {
     sees: ['lib', 'message', 'protocol', 'context', 'adapters', 'turn', 'chat (ports)'],
     pure: false,
