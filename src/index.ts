@@ -1,7 +1,7 @@
+export type { Adapter } from './adapters/adapter.ts'
 export { capabilitiesOf } from './adapters/capabilities.ts'
 export { collect } from './adapters/collect.ts'
 export type {
-  Adapter,
   AssistantDraft,
   CallOptions,
   Capabilities,
@@ -17,6 +17,10 @@ export type {
 } from './adapters/contract.ts'
 export type { EventStream } from './adapters/event-stream.ts'
 export { eventStream } from './adapters/event-stream.ts'
+export { hear } from './adapters/hear.ts'
+export type { Repair } from './adapters/repair.ts'
+export { repairCalls } from './adapters/repair.ts'
+export { say } from './adapters/say.ts'
 export { createChat } from './chat/create.ts'
 export type { Channel, Platform } from './chat/platform.ts'
 export type {

@@ -1,3 +1,4 @@
+import type { Dialect } from './adapter.ts'
 import {
   addBlock,
   addSource,
@@ -12,7 +13,6 @@ import {
   startDraft,
   writeCall,
 } from './draft.ts'
-import type { Dialect } from './hear.ts'
 import { count, type JsonRecord, list, record, string } from './json.ts'
 import { setUsage } from './usage.ts'
 

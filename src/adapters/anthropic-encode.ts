@@ -1,21 +1,16 @@
+import type { EncodedCall, ReplayCall, ReplayContext } from './adapter.ts'
 import { type Json, turnsOf } from './anthropic-turns.ts'
-import type { CallOptions, EncodedRequest, ModelContext, ToolSpec } from './contract.ts'
-import { toolsOf } from './tools.ts'
+import type { CallOptions, ToolSpec } from './contract.ts'
 
-type Options = CallOptions & { model: string; stream?: boolean }
-
-const HEADERS = { 'content-type': 'application/json', 'anthropic-version': '2023-06-01' }
-
-/** A model call as the body of a Messages request. Throws `invalid-request` for a tool choice that names no tool. */
-export function encodeMessages(context: ModelContext, options: Options, provider: string): EncodedRequest {
-  const { model, stream = true, toolChoice, stop = [], output, cache, extra } = options
+/** A model call as a Messages request. */
+export function encodeMessages(context: ReplayContext, options: ReplayCall): EncodedCall {
+  const { model, stream, toolChoice, stop = [], output, cache } = options
   const generation = generationOf(model)
-  const tools = toolsOf(context, toolChoice).map(toolOf)
-  const choice = tools.length > 0 ? choiceOf(toolChoice) : undefined
+  const tools = context.tools.map(toolOf)
+  const choice = choiceOf(toolChoice)
   const { thinking, effort, budget = 0 } = thinkingOf(options, generation, choice)
   const samples = !effort && !budget && generation < 407
   const { instructions, turns } = turnsOf(context, {
-    provider,
     system: generation >= 408,
     prefill: samples && generation < 406,
   })
@@ -39,9 +34,8 @@ export function encodeMessages(context: ModelContext, options: Options, provider
       effort,
       format: output && { type: 'json_schema', schema: output.schema },
     },
-    ...extra,
   }
-  return { path: '/messages', headers: HEADERS, body }
+  return { path: '/messages', headers: { 'anthropic-version': '2023-06-01' }, body }
 }
 
 /** An empty list is refused, or means something else than none. */
@@ -75,7 +69,7 @@ const BUDGETS = { none: 0, minimal: 1_024, low: 2_048, medium: 8_192, high: 16_3
  * Older models want a budget, newer ones decide by themselves under an effort, some cannot help thinking. None may think
  * before a call that is forced.
  */
-function thinkingOf({ model, thinking }: Options, generation: number, choice: Json | undefined) {
+function thinkingOf({ model, thinking }: ReplayCall, generation: number, choice: Json | undefined) {
   const effort = choice?.type === 'any' || choice?.type === 'tool' ? 'none' : thinking
   if (effort === undefined || generation < 307) return {}
   if (generation < 406) {
@@ -91,11 +85,11 @@ function thinkingOf({ model, thinking }: Options, generation: number, choice: Js
 }
 
 /** There must be a limit. It is of thinking and answer together, and has to leave room for the answer. */
-function limitOf({ maxOutputTokens }: Options, generation: number, budget: number): number {
+function limitOf({ maxOutputTokens }: ReplayCall, generation: number, budget: number): number {
   const limit = maxOutputTokens ?? (generation < 305 ? 4_096 : generation < 307 ? 8_192 : 32_000)
   return limit > budget ? limit : limit + budget
 }
 
 /** One of the two: both are refused. */
-const samplingOf = ({ temperature, topP }: Options): Json =>
+const samplingOf = ({ temperature, topP }: ReplayCall): Json =>
   temperature === undefined ? { top_p: topP } : { temperature: Math.min(1, temperature) }

@@ -1,10 +1,9 @@
-import { wellFormed } from '../lib/text.ts'
 import type { AssistantBlock, UserBlock } from '../message/schema.ts'
 import { isRecord } from '../protocol/lenient.ts'
+import type { ReplayContext } from './adapter.ts'
 import type { CallIdRule } from './call-ids.ts'
-import type { ModelContext } from './contract.ts'
 import { parseJson, record, string } from './json.ts'
-import { argumentsText, notShown, type ReplayEntry, replay } from './replay.ts'
+import { argumentsOf, notShown, type ReplayEntry } from './replay.ts'
 
 /** A field that is undefined is not sent. */
 export type Json = Record<string, unknown>
@@ -17,8 +16,6 @@ export interface Turn {
 
 /** What a model takes of a history. */
 export interface TurnRules {
-  /** The history's own provider. */
-  provider: string
   /** Instructions in mid-history, of the role `system`. */
   system: boolean
   /** An answer at the end, to be continued. */
@@ -26,16 +23,16 @@ export interface TurnRules {
 }
 
 /** "String should match pattern '^[a-zA-Z0-9_-]+$'" */
-const CALL_ID: CallIdRule = { own: /^[\w-]+$/, foreign: /^[\w-]+$/, prefix: 'toolu_' }
+export const CALL_ID: CallIdRule = { own: /^[\w-]+$/, foreign: /^[\w-]+$/, prefix: 'toolu_' }
 
 /** A history as the instructions and messages of a request: roles alternate, results come first, calls last. */
 export function turnsOf(
-  { system = '', messages }: ModelContext,
+  { system, entries }: ReplayContext,
   rules: TurnRules,
 ): { instructions: Json[]; turns: Turn[] } {
-  const instructions = system.trim() === '' ? [] : [textPart(wellFormed(system))]
+  const instructions = system ? [textPart(system)] : []
   const turns: Turn[] = []
-  const all = paired(replay(messages, rules.provider, CALL_ID).flatMap(turnsOfEntry))
+  const all = paired(entries.flatMap(turnsOfEntry))
   for (const [i, { role, content }] of all.entries()) {
     const before = turns.at(-1)
     if (role !== 'system') add(turns, role, content)
@@ -107,9 +104,8 @@ function blockOf(block: AssistantBlock): Json[] {
   if (block.type === 'source') return []
   const more = record(parseJson(block.signature ?? '')?.value)
   if (block.type === 'text') return [{ ...more, ...textPart(block.text) }]
-  const input = parseJson(argumentsText(block))?.value
   const name = block.name.replace(/[^\w-]/g, '_')
-  return [{ type: 'tool_use', ...more, id: block.id, name, input }]
+  return [{ type: 'tool_use', ...more, id: block.id, name, input: argumentsOf(block) }]
 }
 
 /**

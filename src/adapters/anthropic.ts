@@ -1,7 +1,7 @@
+import type { Adapter, HearLimits } from './adapter.ts'
 import { messagesDialect } from './anthropic-decode.ts'
 import { encodeMessages } from './anthropic-encode.ts'
-import type { Adapter } from './contract.ts'
-import { type HearLimits, hear } from './hear.ts'
+import { CALL_ID } from './anthropic-turns.ts'
 
 export interface MessagesAdapterOptions {
   /** Who answers, as stored in messages. @default 'anthropic' */
@@ -10,10 +10,14 @@ export interface MessagesAdapterOptions {
 }
 
 /** Anthropic's Messages API, and every server that speaks it. */
-export function messagesAdapter({ provider = 'anthropic', limits }: MessagesAdapterOptions = {}): Adapter {
-  return {
-    dialect: 'anthropic',
-    encode: (context, options) => encodeMessages(context, options, provider),
-    decode: (response) => hear(response, messagesDialect, { provider, limits }),
-  }
-}
+export const messagesAdapter = ({
+  provider = 'anthropic',
+  limits,
+}: MessagesAdapterOptions = {}): Adapter => ({
+  dialect: 'anthropic',
+  provider,
+  limits,
+  callIds: CALL_ID,
+  encode: encodeMessages,
+  hears: messagesDialect,
+})

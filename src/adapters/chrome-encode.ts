@@ -36,41 +36,37 @@ export function promptsOf(
   { system = '', messages }: ModelContext,
   provider: string,
 ): { seen: Prompt[]; asked: Prompt } {
-  const prompts = replay(messages, provider, ANY_ID).flatMap((entry): Prompt[] => {
+  const prompts = replay(messages, { provider, callIds: ANY_ID }, '').flatMap((entry): Prompt[] => {
     if (entry.role === 'user') return [userOf(entry)]
     if (entry.role === 'system') return [userText(`<system>\n${entry.text}\n</system>`)]
-    const value = textOfBlocks(entry.content, '')
-    const said: Prompt[] = value === '' ? [] : [{ role: 'assistant', content: [{ type: 'text', value }] }]
+    const text = textOfBlocks(entry.content, '')
+    const said: Prompt[] = text === '' ? [] : [{ role: 'assistant', content: [textPart(text)] }]
     return [...said, ...shownAfter(entry).map(userOf), ...entry.results.map(resultOf)]
   })
   const asked = prompts.at(-1)?.role === 'user' ? prompts.pop() : undefined
-  if (system.trim() !== '')
-    prompts.unshift({ role: 'system', content: [{ type: 'text', value: wellFormed(system) }] })
+  if (system.trim() !== '') prompts.unshift({ role: 'system', content: [textPart(system)] })
   return { seen: prompts, asked: asked ?? userText('Continue.') }
 }
 
 const userOf = ({ role, content }: ReplayQuestion): Prompt => ({ role, content: content.map(partOf) })
 
-const userText = (value: string): Prompt => ({ role: 'user', content: [{ type: 'text', value }] })
+const textPart = (text: string): PromptText => ({ type: 'text', value: wellFormed(text) })
+
+const userText = (text: string): Prompt => ({ role: 'user', content: [textPart(text)] })
 
 function partOf(block: UserBlock): PromptText | PromptImage {
   if (block.type === 'image' && block.data !== undefined)
     return { type: 'image', value: { ...block, data: block.data } }
-  return { type: 'text', value: (block.type === 'text' ? block : notShown(block)).text }
+  return textPart((block.type === 'text' ? block : notShown(block)).text)
 }
 
 const resultOf = ({ call, content }: ReplayResult): Prompt => ({
   role: 'user',
-  content: [
-    { type: 'text', value: `Result of ${call.name}(${wellFormed(argumentsText(call))}):` },
-    ...content.map(partOf),
-  ],
+  content: [textPart(`Result of ${call.name}(${argumentsText(call)}):`), ...content.map(partOf)],
 })
 
 /** Prompts in which pictures are only named, for a model that sees none. */
 export const withoutImages = ({ role, content }: Prompt): Prompt => ({
   role,
-  content: content.map((part) =>
-    part.type === 'text' ? part : { type: 'text', value: notShown(part.value).text },
-  ),
+  content: content.map((part) => (part.type === 'text' ? part : textPart(notShown(part.value).text))),
 })

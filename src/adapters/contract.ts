@@ -110,22 +110,6 @@ export type ModelEvent =
   | { type: 'done'; reason: 'stop' | 'length' | 'toolUse'; message: AssistantDraft }
   | { type: 'error'; reason: 'error' | 'aborted'; error: ErrorData; message: AssistantDraft }
 
-/** A pure translator between canonical messages and one provider's wire format. No fetch, no clock, no key. */
-export interface Adapter {
-  /** Which dialect, for messages and records, e.g. `openai-chat`. */
-  readonly dialect: string
-  encode(context: ModelContext, options: CallOptions & { model: string; stream?: boolean }): EncodedRequest
-  /** Streams, whole JSON answers and error answers alike. */
-  decode(response: RawResponse): AsyncIterable<ModelEvent>
-  /**
-   * Asks once more for an answer that the provider keeps, whether it is complete or still being written: all of it, or
-   * what comes after the event of that number. Absent where the provider keeps none.
-   */
-  resume?(responseId: string, after?: number): EncodedRequest
-  /** Asks the provider to stop writing an answer, where it would go on without a reader. */
-  cancel?(responseId: string): EncodedRequest
-}
-
 /** What a model can do, as far as it is known; an absent field says nothing. */
 export interface Capabilities {
   /** Tokens of input and output together. */

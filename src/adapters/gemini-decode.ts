@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../lib/errors.ts'
 import { isRecord } from '../protocol/lenient.ts'
+import type { Dialect } from './adapter.ts'
 import {
   addBlock,
   addSource,
@@ -13,7 +14,6 @@ import {
   writeCall,
 } from './draft.ts'
 import { type ArgumentsPen, endOfArguments, writeLeaf } from './gemini-args.ts'
-import type { Dialect } from './hear.ts'
 import { count, type JsonRecord, list, record, string } from './json.ts'
 import { setUsage } from './usage.ts'
 

@@ -1,12 +1,10 @@
-import { wellFormed } from '../lib/text.ts'
-import type { AssistantBlock, FileBlock, ImageBlock, ToolCallBlock, UserBlock } from '../message/schema.ts'
+import type { AssistantBlock, FileBlock, ImageBlock, UserBlock } from '../message/schema.ts'
 import { isRecord } from '../protocol/lenient.ts'
+import type { EncodedCall, ReplayCall, ReplayContext } from './adapter.ts'
 import type { CallIdRule } from './call-ids.ts'
-import type { CallOptions, Effort, EncodedRequest, ModelContext } from './contract.ts'
-import { joinJson } from './join-json.ts'
-import { type JsonRecord, parseJson, record } from './json.ts'
-import { argumentsText, notShown, type ReplayResult, replay } from './replay.ts'
-import { toolsOf } from './tools.ts'
+import type { CallOptions, Effort } from './contract.ts'
+import type { JsonRecord } from './json.ts'
+import { argumentsOf, notShown, type ReplayEntry, type ReplayResult } from './replay.ts'
 
 export const CALL_ID: CallIdRule = { own: /./, foreign: /^[\w-]{1,64}$/, prefix: 'call_' }
 
@@ -28,21 +26,12 @@ interface Content {
   parts: Json[]
 }
 
-/**
- * A model call as a `generateContent` request. Throws `invalid-request` for a tool choice that names no tool. `extra` is
- * joined with what is said otherwise: its tools come after ours, its `generationConfig` adds to ours.
- */
-export function encodeGemini(
-  context: ModelContext,
-  options: CallOptions & { model: string; stream?: boolean },
-  provider: string,
-): EncodedRequest {
-  const { model, stream = true, toolChoice: choice, thinking, output, stop = [], extra = {} } = options
-  const tools = toolsOf(context, choice)
-  const { system = '' } = context
+/** A model call as a `generateContent` request. */
+export function encodeGemini({ system, entries, tools }: ReplayContext, call: ReplayCall): EncodedCall {
+  const { model, stream, toolChoice: choice, thinking, output, stop } = call
   const body: Json = {
-    contents: contentsOf(context, provider, isOld(model)),
-    systemInstruction: system.trim() === '' ? undefined : { parts: [{ text: wellFormed(system) }] },
+    contents: contentsOf(entries, isOld(model)),
+    systemInstruction: system && { parts: [{ text: system }] },
     ...(tools.length > 0 && {
       tools: [
         {
@@ -56,10 +45,10 @@ export function encodeGemini(
       toolConfig: choice && { functionCallingConfig: choiceOf(choice) },
     }),
     generationConfig: {
-      maxOutputTokens: options.maxOutputTokens,
-      temperature: options.temperature,
-      topP: options.topP,
-      stopSequences: stop.length > 0 ? stop : undefined,
+      maxOutputTokens: call.maxOutputTokens,
+      temperature: call.temperature,
+      topP: call.topP,
+      stopSequences: stop,
       ...(output && { responseMimeType: 'application/json', responseJsonSchema: schemaOf(output.schema) }),
       thinkingConfig: thinking && thinkingOf(model, thinking),
     },
@@ -68,8 +57,7 @@ export function encodeGemini(
   const method = stream ? 'streamGenerateContent?alt=sse' : 'generateContent'
   return {
     path: `${model.includes('/') ? '/' : '/models/'}${name}:${method}`,
-    headers: { 'content-type': 'application/json' },
-    body: joinJson(body, extra),
+    body,
   }
 }
 
@@ -108,14 +96,14 @@ function thinkingOf(model: string, effort: Effort): Json | undefined {
 }
 
 /** Roles alternate, but for what a user says after results: these stand alone. The first and the last to speak is a user. */
-function contentsOf({ messages }: ModelContext, provider: string, old: boolean): Content[] {
+function contentsOf(entries: readonly ReplayEntry[], old: boolean): Content[] {
   const contents: Content[] = []
   const asUser = (parts: Json[]) => {
     const last = contents.at(-1)
     if (last?.role === 'user' && !last.parts[0]?.functionResponse) last.parts.push(...parts)
     else contents.push({ role: 'user', parts })
   }
-  for (const entry of replay(messages, provider, CALL_ID)) {
+  for (const entry of entries) {
     if (entry.role === 'user') asUser(entry.content.map(partOf))
     // There is one place for instructions, before everything; here it is said to be what it is.
     else if (entry.role === 'system') asUser([{ text: `<system>\n${entry.text}\n</system>` }])
@@ -156,11 +144,8 @@ function partsOf(block: AssistantBlock, noProof: string | undefined): Json[] {
   // What Gemini's own server runs is never a call by us.
   if (block.server) return []
   const { id, name } = block
-  return [{ functionCall: { id, name, args: argsOf(block) }, thoughtSignature }]
+  return [{ functionCall: { id, name, args: argumentsOf(block) }, thoughtSignature }]
 }
-
-/** A call's arguments as the object that they are sent as. */
-export const argsOf = (call: ToolCallBlock): JsonRecord => record(parseJson(argumentsText(call))?.value)
 
 const mediaIn = ({ content }: ReplayResult): Json[] =>
   content.map(partOf).filter(({ text }) => text === undefined)

@@ -1,4 +1,5 @@
 import { isRecord } from '../protocol/lenient.ts'
+import type { Dialect } from './adapter.ts'
 import {
   addBlock,
   addSource,
@@ -15,7 +16,6 @@ import {
 import { errorIn, failureFrom } from './failure.ts'
 import { REFUSED } from './gemini-decode.ts'
 import { encodeInteractionResume } from './gemini-interactions-encode.ts'
-import type { Dialect } from './hear.ts'
 import { count, type JsonRecord, list, record, rowOf, string } from './json.ts'
 import { setUsage } from './usage.ts'
 

@@ -1,59 +1,55 @@
-import { wellFormed } from '../lib/text.ts'
-import type { Message, UserBlock } from '../message/schema.ts'
+import type { UserBlock } from '../message/schema.ts'
 import { isRecord } from '../protocol/lenient.ts'
-import type { CallOptions, Effort, EncodedRequest, ModelContext } from './contract.ts'
-import { argsOf, CALL_ID, isOld, NO_PROOF, schemaOf } from './gemini-encode.ts'
-import { joinJson } from './join-json.ts'
-import { notShown, type ReplayAnswer, type ReplayResult, replay, shownAfter } from './replay.ts'
-import { toolsOf } from './tools.ts'
+import type { EncodedCall, ReplayCall, ReplayContext } from './adapter.ts'
+import type { CallOptions, Effort, EncodedRequest } from './contract.ts'
+import { isOld, NO_PROOF, schemaOf } from './gemini-encode.ts'
+import {
+  argumentsOf,
+  notShown,
+  type ReplayAnswer,
+  type ReplayEntry,
+  type ReplayResult,
+  shownAfter,
+} from './replay.ts'
 
 /** A field that is undefined is not sent. */
 type Json = Record<string, unknown>
 
-const HEADERS = { 'content-type': 'application/json' }
-
-/**
- * A model call as the body of an Interactions request: the whole history, as steps. Throws `invalid-request` for a tool
- * choice that names no tool. `extra` is joined with what is said otherwise: its tools come after ours, its
- * `generation_config` adds to ours.
- */
+/** A model call as an Interactions request: the whole history, as steps. */
 export function encodeInteraction(
-  context: ModelContext,
-  options: CallOptions & { model: string; stream?: boolean },
-  { provider, background }: { provider: string; background?: boolean | undefined },
-): EncodedRequest {
-  const { model, stream = true, toolChoice: choice, thinking, output, stop = [], extra = {} } = options
-  const tools = toolsOf(context, choice)
-  const { system = '' } = context
+  { system, entries, tools }: ReplayContext,
+  call: ReplayCall,
+  background: boolean,
+): EncodedCall {
+  const { model, stream, toolChoice: choice, thinking, output, stop } = call
   const body: Json = {
     model,
-    input: stepsOf(context.messages, model, provider),
-    system_instruction: system.trim() === '' ? undefined : wellFormed(system),
+    input: stepsOf(entries, model),
+    system_instruction: system,
     // An empty list is refused.
     tools:
-      tools.length > 0
-        ? tools.map(({ name, description, parameters }) => {
-            return { type: 'function', name, description, parameters: schemaOf(parameters) }
-          })
-        : undefined,
+      tools[0] &&
+      tools.map(({ name, description, parameters }) => {
+        return { type: 'function', name, description, parameters: schemaOf(parameters) }
+      }),
     response_format: output && [
       { type: 'text', mime_type: 'application/json', schema: schemaOf(output.schema) },
     ],
     generation_config: {
-      max_output_tokens: options.maxOutputTokens,
-      temperature: options.temperature,
-      top_p: options.topP,
-      stop_sequences: stop.length > 0 ? stop : undefined,
+      max_output_tokens: call.maxOutputTokens,
+      temperature: call.temperature,
+      top_p: call.topP,
+      stop_sequences: stop,
       thinking_level: thinking && levelOf(model, thinking),
       thinking_summaries: thinking && (thinking === 'none' ? 'none' : 'auto'),
-      tool_choice: tools.length > 0 && choice ? choiceOf(choice) : undefined,
+      tool_choice: choice && choiceOf(choice),
     },
     // What is written in the background has to be kept; else, everything that we need comes with the answer.
-    store: background === true,
+    store: background,
     background: background || undefined,
     stream: stream || undefined,
   }
-  return { path: '/interactions', headers: HEADERS, body: joinJson(body, extra) }
+  return { path: '/interactions', body }
 }
 
 /** The request for a stored answer, from its beginning or from what comes after an event. */
@@ -67,7 +63,7 @@ export const encodeInteractionResume = (id: string, after = ''): EncodedRequest 
 /** The request to stop writing an answer in the background. */
 export const encodeInteractionCancel = (id: string): EncodedRequest => ({
   path: `/interactions/${encodeURIComponent(id)}/cancel`,
-  headers: HEADERS,
+  headers: { 'content-type': 'application/json' },
   body: {},
 })
 
@@ -87,7 +83,7 @@ function levelOf(model: string, effort: Effort): string {
 }
 
 /** The history as steps. What follows each other by one speaker is one step; the first and the last to speak is a user. */
-function stepsOf(messages: readonly Message[], model: string, provider: string): Json[] {
+function stepsOf(entries: readonly ReplayEntry[], model: string): Json[] {
   const steps: Json[] = []
   let [speaker, said]: [string, Json[]] = ['', []]
   const say = (type: 'user_input' | 'model_output', ...content: Json[]) => {
@@ -103,7 +99,7 @@ function stepsOf(messages: readonly Message[], model: string, provider: string):
     steps.push(step)
   }
   const old = isOld(model)
-  for (const entry of replay(messages, provider, CALL_ID)) {
+  for (const entry of entries) {
     if (entry.role === 'user') say('user_input', ...entry.content.map(contentOf))
     // There is one place for instructions, before everything; here it is said to be what it is.
     else if (entry.role === 'system') say('user_input', textOf(`<system>\n${entry.text}\n</system>`))
@@ -141,7 +137,7 @@ function addAnswer({ content }: ReplayAnswer, add: (step: Json) => void, say: (c
     } else if (block.type === 'toolCall' && !block.server) {
       const { id, name, signature } = block
       if (!proven && !signature) prove({ type: 'thought', signature: NO_PROOF })
-      prove({ type: 'function_call', id, name, arguments: argsOf(block), signature })
+      prove({ type: 'function_call', id, name, arguments: argumentsOf(block), signature })
     }
   }
 }

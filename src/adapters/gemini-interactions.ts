@@ -1,11 +1,11 @@
-import type { Adapter } from './contract.ts'
+import type { Adapter, HearLimits } from './adapter.ts'
+import { CALL_ID } from './gemini-encode.ts'
 import { interactionsDialect } from './gemini-interactions-decode.ts'
 import {
   encodeInteraction,
   encodeInteractionCancel,
   encodeInteractionResume,
 } from './gemini-interactions-encode.ts'
-import { type HearLimits, hear } from './hear.ts'
 
 export interface InteractionsAdapterOptions {
   /**
@@ -20,13 +20,16 @@ export interface InteractionsAdapterOptions {
 }
 
 /** Google's Interactions API. The history goes with each request, and nothing is kept there but what `background` needs. */
-export function interactionsAdapter(options: InteractionsAdapterOptions = {}): Adapter {
-  const { provider = 'google-interactions', background = false, limits } = options
-  const dialect = interactionsDialect(background)
-  return {
-    dialect: 'gemini-interactions',
-    encode: (context, call) => encodeInteraction(context, call, { provider, background }),
-    decode: (response) => hear(response, dialect, { provider, limits }),
-    ...(background && { resume: (id) => encodeInteractionResume(id), cancel: encodeInteractionCancel }),
-  }
-}
+export const interactionsAdapter = ({
+  provider = 'google-interactions',
+  background = false,
+  limits,
+}: InteractionsAdapterOptions = {}): Adapter => ({
+  dialect: 'gemini-interactions',
+  provider,
+  limits,
+  callIds: CALL_ID,
+  encode: (context, call) => encodeInteraction(context, call, background),
+  hears: interactionsDialect(background),
+  ...(background && { resume: (id) => encodeInteractionResume(id), cancel: encodeInteractionCancel }),
+})

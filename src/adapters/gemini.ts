@@ -1,7 +1,6 @@
-import type { Adapter } from './contract.ts'
+import type { Adapter, HearLimits } from './adapter.ts'
 import { geminiDialect } from './gemini-decode.ts'
-import { encodeGemini } from './gemini-encode.ts'
-import { type HearLimits, hear } from './hear.ts'
+import { CALL_ID, encodeGemini } from './gemini-encode.ts'
 
 export interface GeminiAdapterOptions {
   /** Who answers, as stored in messages. @default 'google' */
@@ -10,10 +9,11 @@ export interface GeminiAdapterOptions {
 }
 
 /** Google's Gemini API, its own and Vertex AI's. */
-export function geminiAdapter({ provider = 'google', limits }: GeminiAdapterOptions = {}): Adapter {
-  return {
-    dialect: 'gemini',
-    encode: (context, options) => encodeGemini(context, options, provider),
-    decode: (response) => hear(response, geminiDialect, { provider, limits }),
-  }
-}
+export const geminiAdapter = ({ provider = 'google', limits }: GeminiAdapterOptions = {}): Adapter => ({
+  dialect: 'gemini',
+  provider,
+  limits,
+  callIds: CALL_ID,
+  encode: encodeGemini,
+  hears: geminiDialect,
+})

@@ -1,44 +1,22 @@
 import { type ErrorData, errorData, TidemarkError } from '../lib/errors.ts'
 import { createSseParser } from '../lib/sse.ts'
-import type { EncodedRequest, ModelEvent, RawResponse } from './contract.ts'
+import type { Adapter, Dialect } from './adapter.ts'
+import type { ModelEvent, RawResponse } from './contract.ts'
 import { createDraft, type Draft, type Ending, endDraft, takeEvents } from './draft.ts'
 import { errorIn, failureOf, requestIdOf } from './failure.ts'
 import { parseJson } from './json.ts'
 import { splitJson } from './split-json.ts'
 
-/** Bounds on what an answer may make us keep. */
-export interface HearLimits {
-  /** Characters of one frame, or of an answer that is no stream. @default 16 million */
-  frame?: number
-  /** Characters of all blocks together. @default 32 million */
-  answer?: number
-}
-
-/** One dialect's understanding of an answer that comes as server-sent events, or as bare JSON: whole, in lines, as a list. */
-export interface Dialect<State> {
-  /** What it remembers from one piece to the next. */
-  begin(): State
-  /** Takes in an event's data, or a bare object, which may be all there is (`whole`). Returns how it ended, if this says so. */
-  read(draft: Draft, state: State, value: unknown, whole: boolean): Ending | undefined
-  /** The bytes are over, or the marker of their end came (`marked`): how it ended, or undefined where it was cut off. */
-  end(state: State, marked: boolean): Ending | undefined
-  /** Pieces that `read` wants to see even where they tell of an error; any other error ends the answer by itself. */
-  owns?(value: unknown): boolean
-  /** How to ask for what is still missing of an answer that the provider keeps; undefined where it keeps none. */
-  rest?(state: State): EncodedRequest | undefined
-}
-
 /**
  * An answer's bytes as model events: streams, whole JSON answers and error answers alike. Which of them it is, is seen
  * from what comes, since content types lie. Never throws; what goes wrong is the last event.
+ *
+ * @example
+ * const { content } = await collect(hear(messagesAdapter(), response))
  */
-export async function* hear<State>(
+export async function* hear(
+  { provider, hears: dialect, limits: { frame = 16_000_000, answer = 32_000_000 } = {} }: Adapter,
   response: RawResponse,
-  dialect: Dialect<State>,
-  {
-    provider,
-    limits: { frame = 16_000_000, answer = 32_000_000 } = {},
-  }: { provider: string; limits?: HearLimits | undefined },
 ): AsyncGenerator<ModelEvent, void, void> {
   const draft = createDraft(provider, answer)
   const state = dialect.begin()
@@ -75,15 +53,15 @@ export async function* hear<State>(
 }
 
 /** An answer that is being heard. */
-interface Answer<State> extends Dialect<State> {
+interface Answer extends Dialect<unknown> {
   draft: Draft
-  state: State
+  state: unknown
   /** Characters of one piece. */
   limit: number
 }
 
 /** Bytes to pieces, and what they say of the end. Throws `protocol` for what no answer may be. */
-function listen<State>({ status }: RawResponse, { draft, state, limit, read, end, owns }: Answer<State>) {
+function listen({ status }: RawResponse, { draft, state, limit, read, end, owns }: Answer) {
   /** What came outside the event format and was not understood: a page, half an object. And the last object, if only in form. */
   let [rest, last, streamed, flushing] = ['', '', false, false]
   let ending: Ending | undefined

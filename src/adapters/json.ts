@@ -1,3 +1,4 @@
+import { wellFormed } from '../lib/text.ts'
 import { isRecord } from '../protocol/lenient.ts'
 
 /** JSON from elsewhere, read with guards: what is absent, null or of another type is empty, never an exception. */
@@ -22,4 +23,15 @@ export function parseJson(text: string): { value: unknown } | undefined {
   } catch {
     return undefined
   }
+}
+
+/** A value without halves of surrogate pairs in any of its texts and keys. */
+export const mended = (value: JsonRecord): Record<string, unknown> =>
+  // As entries, since a key from elsewhere may be `__proto__`.
+  Object.fromEntries(Object.entries(value).map(([key, item]) => [wellFormed(key), mendedValue(item)]))
+
+function mendedValue(value: unknown): unknown {
+  if (typeof value === 'string') return wellFormed(value)
+  if (Array.isArray(value)) return value.map(mendedValue)
+  return isRecord(value) ? mended(value) : value
 }

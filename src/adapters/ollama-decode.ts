@@ -1,6 +1,6 @@
 import { isRecord } from '../protocol/lenient.ts'
+import type { Dialect } from './adapter.ts'
 import { addText, addThinking, type Draft, type Ending, openCall, startDraft, writeCall } from './draft.ts'
-import type { Dialect } from './hear.ts'
 import { count, type JsonRecord, list, record, string } from './json.ts'
 import { setUsage } from './usage.ts'
 

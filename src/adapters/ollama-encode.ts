@@ -1,55 +1,42 @@
-import { wellFormed } from '../lib/text.ts'
 import type { ImageBlock, UserBlock } from '../message/schema.ts'
+import type { EncodedCall, ReplayCall, ReplayContext } from './adapter.ts'
 import type { CallIdRule } from './call-ids.ts'
-import type { CallOptions, Effort, EncodedRequest, ModelContext } from './contract.ts'
-import { joinJson } from './join-json.ts'
-import { parseJson } from './json.ts'
+import type { Effort } from './contract.ts'
 import {
-  argumentsText,
+  argumentsOf,
   notShown,
   type ReplayAnswer,
   type ReplayQuestion,
-  replay,
   shownAfter,
   textOfBlocks,
 } from './replay.ts'
-import { toolsOf } from './tools.ts'
 
-const CALL_ID: CallIdRule = { own: /./, foreign: /^[\w-]{1,64}$/, prefix: 'call_' }
+export const CALL_ID: CallIdRule = { own: /./, foreign: /^[\w-]{1,64}$/, prefix: 'call_' }
 
 /** A field that is undefined is not sent. */
 type Json = Record<string, unknown>
 
-/**
- * A model call as the body of an `/api/chat` request. Throws `invalid-request` for a tool choice that names no tool. A choice
- * is only a selection here: there is no way to demand a call. `extra` is joined with what is said otherwise, such as `options`.
- */
-export function encodeOllama(
-  context: ModelContext,
-  options: CallOptions & { model: string; stream?: boolean },
-  provider: string,
-): EncodedRequest {
-  const { model, stream = true, toolChoice: choice, stop = [], thinking, output, extra = {} } = options
-  const chosen = toolsOf(context, choice).filter(
-    ({ name }) => typeof choice !== 'object' || choice.name === name,
-  )
+/** A model call as an `/api/chat` request. A choice is only a selection here: there is no way to demand a call. */
+export function encodeOllama(context: ReplayContext, call: ReplayCall): EncodedCall {
+  const { model, stream, toolChoice: choice, stop, thinking, output } = call
+  const chosen = context.tools.filter(({ name }) => typeof choice !== 'object' || choice.name === name)
   const tools = choice === 'none' ? [] : chosen
   const body: Json = {
     model,
-    messages: messagesOf(context, provider),
+    messages: messagesOf(context),
     // Unless it is told otherwise, it streams.
     stream,
-    tools: tools.length > 0 ? tools.map((tool) => ({ type: 'function', function: tool })) : undefined,
+    tools: tools[0] && tools.map((tool) => ({ type: 'function', function: tool })),
     think: thinking && thinkOf(model, thinking),
     format: output?.schema,
     options: {
-      num_predict: options.maxOutputTokens,
-      temperature: options.temperature,
-      top_p: options.topP,
-      stop: stop.length > 0 ? stop : undefined,
+      num_predict: call.maxOutputTokens,
+      temperature: call.temperature,
+      top_p: call.topP,
+      stop,
     },
   }
-  return { path: '/chat', headers: { 'content-type': 'application/json' }, body: joinJson(body, extra) }
+  return { path: '/chat', body }
 }
 
 /** Most models think or do not; gpt-oss cannot help it, but has levels. */
@@ -58,16 +45,12 @@ function thinkOf(model: string, effort: Effort): boolean | string {
   return { none: 'low', minimal: 'low', low: 'low', medium: 'medium', high: 'high', max: 'high' }[effort]
 }
 
-function messagesOf({ system = '', messages }: ModelContext, provider: string): Json[] {
-  const entries = replay(messages, provider, CALL_ID)
+function messagesOf({ system, entries }: ReplayContext): Json[] {
   const said = entries.flatMap((entry): Json[] => {
     if (entry.role === 'assistant') return answerOf(entry)
     return [entry.role === 'user' ? userOf(entry) : { role: 'system', content: entry.text }]
   })
-  // Nothing but instructions is taken for the wish to load the model.
-  if (!entries.some(({ role }) => role === 'user')) said.unshift({ role: 'user', content: 'Continue.' })
-  if (system.trim() !== '') said.unshift({ role: 'system', content: wellFormed(system) })
-  return said
+  return system ? [{ role: 'system', content: system }, ...said] : said
 }
 
 /** Text is one string; pictures stand beside it, as they are, never by address. */
@@ -90,7 +73,7 @@ function answerOf(entry: ReplayAnswer): Json[] {
   const text = textOfBlocks(content, '')
   const calls = results.map(({ call }) => ({
     id: call.id,
-    function: { name: call.name, arguments: parseJson(argumentsText(call))?.value },
+    function: { name: call.name, arguments: argumentsOf(call) },
   }))
   const answer = {
     role,

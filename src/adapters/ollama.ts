@@ -1,7 +1,6 @@
-import type { Adapter } from './contract.ts'
-import { type HearLimits, hear } from './hear.ts'
+import type { Adapter, HearLimits } from './adapter.ts'
 import { ollamaDialect } from './ollama-decode.ts'
-import { encodeOllama } from './ollama-encode.ts'
+import { CALL_ID, encodeOllama } from './ollama-encode.ts'
 
 export interface OllamaAdapterOptions {
   /** Who answers, as stored in messages. @default 'ollama' */
@@ -10,10 +9,11 @@ export interface OllamaAdapterOptions {
 }
 
 /** Ollama's own API. (What it has under `/v1` is `openai-chat`.) */
-export function ollamaAdapter({ provider = 'ollama', limits }: OllamaAdapterOptions = {}): Adapter {
-  return {
-    dialect: 'ollama',
-    encode: (context, options) => encodeOllama(context, options, provider),
-    decode: (response) => hear(response, ollamaDialect, { provider, limits }),
-  }
-}
+export const ollamaAdapter = ({ provider = 'ollama', limits }: OllamaAdapterOptions = {}): Adapter => ({
+  dialect: 'ollama',
+  provider,
+  limits,
+  callIds: CALL_ID,
+  encode: encodeOllama,
+  hears: ollamaDialect,
+})

@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../lib/errors.ts'
 import { isRecord } from '../protocol/lenient.ts'
+import type { Dialect } from './adapter.ts'
 import {
   addBlock,
   addRefusal,
@@ -16,7 +17,6 @@ import {
   writeCall,
 } from './draft.ts'
 import { errorIn, failureFrom } from './failure.ts'
-import type { Dialect } from './hear.ts'
 import { count, type JsonRecord, list, parseJson, record, string } from './json.ts'
 import { setUsage } from './usage.ts'
 

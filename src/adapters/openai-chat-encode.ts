@@ -1,35 +1,28 @@
-import { wellFormed } from '../lib/text.ts'
 import type { UserBlock } from '../message/schema.ts'
+import type { EncodedCall, ReplayCall, ReplayContext } from './adapter.ts'
 import type { CallIdRule } from './call-ids.ts'
-import type { CallOptions, Effort, EncodedRequest, ModelContext, OutputFormat, ToolSpec } from './contract.ts'
+import type { Effort, OutputFormat, ToolSpec } from './contract.ts'
 import type { ChatQuirks } from './openai-chat-quirks.ts'
 import {
   argumentsText,
   notShown,
   type ReplayAnswer,
   type ReplayQuestion,
-  replay,
   shownAfter,
   textOfBlocks,
 } from './replay.ts'
-import { toolsOf } from './tools.ts'
 
 /** OpenAI's own bounds; the ids a server gave are taken back by that server as they are. */
-const ANY_CALL_ID: CallIdRule = { own: /./, foreign: /^[\w-]{1,40}$/, prefix: 'call_' }
+export const ANY_CALL_ID: CallIdRule = { own: /./, foreign: /^[\w-]{1,40}$/, prefix: 'call_' }
 
 /** A field that is undefined is not sent. */
 type Json = Record<string, unknown>
 
-/** A model call as the body of a Chat Completions request. Throws `invalid-request` for a tool choice that names no tool. */
-export function encodeChat(
-  context: ModelContext,
-  options: CallOptions & { model: string; stream?: boolean },
-  provider: string,
-  quirks: ChatQuirks,
-): EncodedRequest {
+/** A model call as a Chat Completions request. */
+export function encodeChat(context: ReplayContext, options: ReplayCall, quirks: ChatQuirks): EncodedCall {
   const {
     model,
-    stream = true,
+    stream,
     toolChoice: choice,
     maxOutputTokens,
     temperature,
@@ -38,30 +31,25 @@ export function encodeChat(
     cache,
     thinking,
     output,
-    extra,
   } = options
+  const { tools } = context
   const { maxTokens = 'max_tokens', sampling = true, streamOptions = true, schemas = true } = quirks
-  const tools = toolsOf(context, choice)
   const body: Json = {
     model,
-    messages: messagesOf(output && !schemas ? withSchema(context, output) : context, provider, quirks),
+    messages: messagesOf(output && !schemas ? withSchema(context, output) : context, quirks),
     ...(thinking && (quirks.effort ?? effortFields)(thinking, model)),
     response_format: output && formatOf(output, schemas),
     ...(cache && quirks.cache?.(cache, model)),
     ...(stream ? { stream } : quirks.bodyWhole),
     stream_options: stream && streamOptions ? { include_usage: true } : undefined,
-    // An empty list is refused, and so is a choice among nothing.
-    ...(tools[0] && {
-      tools: tools.map(toolOf),
-      tool_choice: typeof choice === 'object' ? { type: 'function', function: choice } : choice,
-    }),
+    // An empty list is refused.
+    tools: tools[0] && tools.map(toolOf),
+    tool_choice: typeof choice === 'object' ? { type: 'function', function: choice } : choice,
     [maxTokens]: maxOutputTokens,
     ...(sampling && { temperature, top_p: topP }),
-    stop: sampling && stop?.length && (quirks.stop?.test(model) ?? true) ? stop : undefined,
-    // Spread copies own fields alone, and `__proto__` as a field like any other.
-    ...extra,
+    stop: sampling && (quirks.stop?.test(model) ?? true) ? stop : undefined,
   }
-  return { path: '/chat/completions', headers: { 'content-type': 'application/json' }, body }
+  return { path: '/chat/completions', body }
 }
 
 const effortFields = (thinking: Effort): Json => ({
@@ -72,7 +60,7 @@ const formatOf = ({ name = 'output', schema, strict = false }: OutputFormat, sch
   schemas ? { type: 'json_schema', json_schema: { name, schema, strict } } : { type: 'json_object' }
 
 /** Some servers want to read of JSON before they answer in it; none of them reads the schema elsewhere. */
-const withSchema = ({ system = '', ...context }: ModelContext, { schema }: OutputFormat): ModelContext => ({
+const withSchema = ({ system = '', ...context }: ReplayContext, { schema }: OutputFormat): ReplayContext => ({
   ...context,
   system: `${system}\n\nAnswer in JSON that fits this schema:\n${JSON.stringify(schema)}`.trimStart(),
 })
@@ -82,16 +70,12 @@ const toolOf = ({ name, description, parameters }: ToolSpec): Json => ({
   function: { name, description, parameters },
 })
 
-function messagesOf({ system = '', messages }: ModelContext, provider: string, quirks: ChatQuirks): Json[] {
-  const entries = replay(messages, provider, quirks.callIds ?? ANY_CALL_ID)
+function messagesOf({ system, entries }: ReplayContext, quirks: ChatQuirks): Json[] {
   const said = entries.flatMap((entry): Json[] => {
     if (entry.role === 'assistant') return answerOf(entry, quirks)
     return [entry.role === 'user' ? userOf(entry) : { role: 'system', content: entry.text }]
   })
-  // Some servers refuse a conversation in which no user ever spoke.
-  if (!entries.some(({ role }) => role === 'user')) said.unshift({ role: 'user', content: 'Continue.' })
-  if (system.trim() !== '') said.unshift({ role: 'system', content: wellFormed(system) })
-  return said
+  return system ? [{ role: 'system', content: system }, ...said] : said
 }
 
 /** Text alone goes as a string: not every server knows parts. */

@@ -1,7 +1,6 @@
-import type { Adapter } from './contract.ts'
-import { type HearLimits, hear } from './hear.ts'
+import type { Adapter, HearLimits } from './adapter.ts'
 import { chatDialect } from './openai-chat-decode.ts'
-import { encodeChat } from './openai-chat-encode.ts'
+import { ANY_CALL_ID, encodeChat } from './openai-chat-encode.ts'
 import { type ChatQuirks, quirksOf } from './openai-chat-quirks.ts'
 
 export interface ChatAdapterOptions {
@@ -13,10 +12,11 @@ export interface ChatAdapterOptions {
 }
 
 /** OpenAI's Chat Completions, and every server that speaks it. */
-export function chatAdapter({ provider = 'openai', quirks, limits }: ChatAdapterOptions = {}): Adapter {
-  return {
-    dialect: 'openai-chat',
-    encode: (context, options) => encodeChat(context, options, provider, quirksOf(options.model, quirks)),
-    decode: (response) => hear(response, chatDialect, { provider, limits }),
-  }
-}
+export const chatAdapter = ({ provider = 'openai', quirks, limits }: ChatAdapterOptions = {}): Adapter => ({
+  dialect: 'openai-chat',
+  provider,
+  limits,
+  callIds: quirks?.callIds ?? ANY_CALL_ID,
+  encode: (context, call) => encodeChat(context, call, quirksOf(call.model, quirks)),
+  hears: chatDialect,
+})

@@ -1,4 +1,5 @@
 import { isRecord } from '../protocol/lenient.ts'
+import type { Dialect } from './adapter.ts'
 import {
   addBlock,
   addSource,
@@ -13,7 +14,6 @@ import {
   writeCall,
 } from './draft.ts'
 import { errorIn, failureFrom } from './failure.ts'
-import type { Dialect } from './hear.ts'
 import { count, type JsonRecord, list, record, rowOf, string } from './json.ts'
 import { encodeResume } from './openai-responses-encode.ts'
 import { setUsage } from './usage.ts'

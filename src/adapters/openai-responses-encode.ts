@@ -1,7 +1,7 @@
-import { wellFormed } from '../lib/text.ts'
-import type { AssistantBlock, Message, UserBlock } from '../message/schema.ts'
+import type { AssistantBlock, UserBlock } from '../message/schema.ts'
+import type { EncodedCall, ReplayCall, ReplayContext } from './adapter.ts'
 import type { CallIdRule } from './call-ids.ts'
-import type { CallOptions, EncodedRequest, ModelContext, OutputFormat } from './contract.ts'
+import type { EncodedRequest, OutputFormat } from './contract.ts'
 import { type JsonRecord, parseJson, record, string } from './json.ts'
 import type { ResponsesQuirks } from './openai-responses-quirks.ts'
 import {
@@ -10,18 +10,13 @@ import {
   type ReplayAnswer,
   type ReplayQuestion,
   type ReplayResult,
-  replay,
   shownAfter,
   textOfBlocks,
 } from './replay.ts'
-import { toolsOf } from './tools.ts'
 
 /** Who is asked, and how it wants to be spoken to. */
 export interface ResponsesTarget {
-  provider: string
   quirks: ResponsesQuirks
-  /** What the server calls the model in its answers, where that is not what it is asked for by. */
-  modelName?: string | undefined
   summary?: 'auto' | 'concise' | 'detailed' | undefined
   background?: boolean | undefined
 }
@@ -30,50 +25,45 @@ export interface ResponsesTarget {
 type Json = Record<string, unknown>
 
 /** At most 64 characters; an underscore at the end is refused. */
-const CALL_ID: CallIdRule = { own: /^.{0,63}[^_]$/s, foreign: /^[\w-]{0,63}[^\W_]$/, prefix: 'call_' }
+export const CALL_ID: CallIdRule = { own: /^.{0,63}[^_]$/s, foreign: /^[\w-]{0,63}[^\W_]$/, prefix: 'call_' }
 
 /** "Invalid 'max_output_tokens': integer below minimum value. Expected a value >= 16" */
 const FEWEST_TOKENS = 16
 
-/**
- * A model call as the body of a Responses request. Throws `invalid-request` for a tool choice that names no tool.
- * What should stop the model cannot be said here.
- */
+/** A model call as a Responses request. What should stop the model cannot be said here. */
 export function encodeResponses(
-  context: ModelContext,
-  options: CallOptions & { model: string; stream?: boolean },
-  target: ResponsesTarget,
-): EncodedRequest {
-  const { model, stream = true, toolChoice: choice, maxOutputTokens: most, thinking, output, extra } = options
-  const { proof = true, sampling = true, strict = true, thinking: thinks = true } = target.quirks
-  const { background, summary } = target
-  const { system = '' } = context
-  const tools = toolsOf(context, choice)
+  { system, entries, tools }: ReplayContext,
+  call: ReplayCall,
+  { quirks, background, summary }: ResponsesTarget,
+): EncodedCall {
+  const { model, stream, toolChoice: choice, maxOutputTokens: most, thinking, output } = call
+  const { proof = true, sampling = true, strict = true, thinking: thinks = true } = quirks
   const effort = thinking === 'max' ? 'xhigh' : thinking
   const body: Json = {
     model,
-    instructions: system.trim() === '' ? undefined : wellFormed(system),
-    input: inputOf(context.messages, model, target),
+    instructions: system,
+    input: entries.flatMap((entry): Json[] => {
+      if (entry.role === 'assistant') return answerOf(entry, quirks)
+      return [entry.role === 'user' ? userOf(entry) : { role: 'system', content: entry.text }]
+    }),
     stream: stream || undefined,
     // What is written in the background has to be kept; else, everything that we need comes with the answer.
     store: background === true,
     background,
     include: proof ? ['reasoning.encrypted_content'] : undefined,
-    // An empty list is refused, and so is a choice among nothing.
-    ...(tools.length > 0 && {
-      tools: tools.map(({ name, description, parameters, strict: isStrict = false }) => {
+    // An empty list is refused.
+    tools:
+      tools[0] &&
+      tools.map(({ name, description, parameters, strict: isStrict = false }) => {
         return { type: 'function', name, description, parameters, strict: strict ? isStrict : undefined }
       }),
-      tool_choice: typeof choice === 'object' ? { type: 'function', ...choice } : choice,
-    }),
+    tool_choice: typeof choice === 'object' ? { type: 'function', ...choice } : choice,
     max_output_tokens: most === undefined ? undefined : Math.max(most, FEWEST_TOKENS),
-    ...(sampling && { temperature: options.temperature, top_p: options.topP }),
+    ...(sampling && { temperature: call.temperature, top_p: call.topP }),
     reasoning: thinks && (effort || summary) ? { effort, summary } : undefined,
     text: output && { format: formatOf(output) },
-    // Spread copies own fields alone, and `__proto__` as a field like any other.
-    ...extra,
   }
-  return { path: '/responses', headers: { 'content-type': 'application/json' }, body }
+  return { path: '/responses', body }
 }
 
 const formatOf = ({ name = 'output', schema, strict = false }: OutputFormat): Json => {
@@ -94,30 +84,6 @@ export const encodeCancel = (id: string): EncodedRequest => ({
   headers: { 'content-type': 'application/json' },
   body: {},
 })
-
-function inputOf(
-  messages: readonly Message[],
-  model: string,
-  { provider, quirks, modelName = model }: ResponsesTarget,
-): Json[] {
-  // Proofs are good for the model that gave them.
-  const ours = messages.map((message) => {
-    if (message.role !== 'assistant' || undated(message.model) === undated(modelName)) return message
-    const { provider: _, ...foreign } = message
-    return foreign
-  })
-  const entries = replay(ours, provider, CALL_ID)
-  const input = entries.flatMap((entry): Json[] => {
-    if (entry.role === 'assistant') return answerOf(entry, quirks)
-    return [entry.role === 'user' ? userOf(entry) : { role: 'system', content: entry.text }]
-  })
-  // Some servers refuse a conversation in which no user ever spoke.
-  if (!entries.some(({ role }) => role === 'user')) input.unshift({ role: 'user', content: 'Continue.' })
-  return input
-}
-
-/** Asked for by its name, a model answers as the version of a day. */
-const undated = (model = ''): string => model.replace(/-\d{4}-\d\d-\d\d$/, '')
 
 const userOf = ({ role, content }: ReplayQuestion): Json => ({
   role,
@@ -218,7 +184,7 @@ function callItem(block: AssistantBlock, proof: JsonRecord): Json | undefined {
   const { id: call_id } = block
   const name = block.name.replace(/[^\w-]/g, '_') || '_'
   if (proofOf(block).type === CUSTOM)
-    return { ...proof, type: CUSTOM, call_id, name, input: wellFormed(string(block.arguments)) }
+    return { ...proof, type: CUSTOM, call_id, name, input: string(block.arguments) }
   return { ...proof, type: 'function_call', call_id, name, arguments: argumentsText(block) }
 }
 

@@ -1,7 +1,6 @@
-import type { Adapter } from './contract.ts'
-import { type HearLimits, hear } from './hear.ts'
+import type { Adapter, HearLimits } from './adapter.ts'
 import { responsesDialect } from './openai-responses-decode.ts'
-import { encodeCancel, encodeResponses, encodeResume } from './openai-responses-encode.ts'
+import { CALL_ID, encodeCancel, encodeResponses, encodeResume } from './openai-responses-encode.ts'
 import { type ResponsesQuirks, responsesQuirksOf } from './openai-responses-quirks.ts'
 
 export interface ResponsesAdapterOptions {
@@ -23,14 +22,25 @@ export interface ResponsesAdapterOptions {
 }
 
 /** OpenAI's Responses API, and every server that speaks it. */
-export function responsesAdapter(options: ResponsesAdapterOptions = {}): Adapter {
-  const { provider = 'openai', quirks, limits, ...more } = options
-  return {
-    dialect: 'openai-responses',
-    encode: (context, call) =>
-      encodeResponses(context, call, { ...more, provider, quirks: responsesQuirksOf(call.model, quirks) }),
-    decode: (response) => hear(response, responsesDialect, { provider, limits }),
-    // Only what is written in the background is kept so that it can be heard again.
-    ...(options.background && { resume: encodeResume, cancel: encodeCancel }),
-  }
-}
+export const responsesAdapter = ({
+  provider = 'openai',
+  modelName,
+  quirks,
+  limits,
+  summary,
+  background,
+}: ResponsesAdapterOptions = {}): Adapter => ({
+  dialect: 'openai-responses',
+  provider,
+  limits,
+  callIds: CALL_ID,
+  trusts: (writer, model) => undated(writer) === undated(modelName ?? model),
+  encode: (context, call) =>
+    encodeResponses(context, call, { summary, background, quirks: responsesQuirksOf(call.model, quirks) }),
+  hears: responsesDialect,
+  // Only what is written in the background is kept so that it can be heard again.
+  ...(background && { resume: encodeResume, cancel: encodeCancel }),
+})
+
+/** Asked for by its name, a model answers as the version of a day. */
+const undated = (model = ''): string => model.replace(/-\d{4}-\d\d-\d\d$/, '')

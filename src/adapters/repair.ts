@@ -7,11 +7,19 @@ import { parseJson } from './json.ts'
 export type Repair = (text: string) => string
 
 /**
- * An answer whose calls' arguments are repaired where they are no JSON, and say so. Only in answers that came to their end:
+ * A model's option `repair`: calls' arguments that are no JSON are repaired, and say so. Only in answers that came to their end:
  * what was cut off may be missing what matters, and a repair would hide that. What it makes of a text counts if it is an object;
  * else the call stays as it was. Whoever plugs in a repair lets a tool run on what was guessed.
+ *
+ * @example
+ * const model = openai('gpt-5', { repair: repairCalls(jsonrepair) })
  */
-export async function* repairCalls(
+export const repairCalls =
+  (repair: Repair) =>
+  (events: AsyncIterable<ModelEvent>): AsyncIterable<ModelEvent> =>
+    withRepairs(events, repair)
+
+async function* withRepairs(
   events: AsyncIterable<ModelEvent>,
   repair: Repair,
 ): AsyncGenerator<ModelEvent, void, void> {

@@ -1,4 +1,3 @@
-import { wellFormed } from '../lib/text.ts'
 import type {
   AssistantBlock,
   AssistantMessage,
@@ -12,6 +11,7 @@ import type {
 } from '../message/schema.ts'
 import { isRecord } from '../protocol/lenient.ts'
 import { type CallIdRule, callIds } from './call-ids.ts'
+import { mended } from './json.ts'
 
 /** A call with what came of it: every call has a result, real or made up. */
 export interface ReplayResult {
@@ -42,13 +42,20 @@ export interface ReplayQuestion {
 /** One message of a history that any provider takes; the dialect only has to spell it. */
 export type ReplayEntry = { role: 'system'; text: string } | ReplayQuestion | ReplayAnswer
 
+/** Who is asked, as far as it matters for what may go back. */
+export interface ReplayTarget {
+  provider: string
+  callIds: CallIdRule
+  trusts?(writer: string | undefined, model: string): boolean
+}
+
 /**
  * A canonical history made fit to be sent again: failed and aborted answers reduced to their text, calls and results
- * paired, empty pieces and other providers' thinking left out, neighbouring answers joined, broken characters mended.
+ * paired, empty pieces and other providers' thinking left out, neighbouring answers joined.
  */
-export function replay(messages: readonly Message[], provider: string, rule: CallIdRule): ReplayEntry[] {
+export function replay(messages: readonly Message[], target: ReplayTarget, model: string): ReplayEntry[] {
   const entries: ReplayEntry[] = []
-  const idOf = callIds(rule)
+  const idOf = callIds(target.callIds)
   const results: Pick<ReplayResult, 'open'>[] = []
   for (const message of messages) {
     if (message.role === 'tool') {
@@ -57,7 +64,8 @@ export function replay(messages: readonly Message[], provider: string, rule: Cal
       const result = results.find(({ open }) => open === toolCallId)
       if (result) Object.assign(result, { open: undefined, content: solid(content), isError })
     } else if (message.role === 'assistant') {
-      const answer = answerOf(message, provider, idOf)
+      const own = message.provider === target.provider && (target.trusts?.(message.model, model) ?? true)
+      const answer = answerOf(message, own, idOf)
       // Those of calls that do not go back are nobody's, whoever has the same id.
       const others = message.content.flatMap((block) =>
         block.type === 'toolCall' ? [{ open: block.id }] : [],
@@ -76,12 +84,12 @@ export function replay(messages: readonly Message[], provider: string, rule: Cal
 }
 
 function answerOf(
-  { status, stopReason, provider, content: blocks }: AssistantMessage,
-  target: string,
+  { status, stopReason, content: blocks }: AssistantMessage,
+  isOwn: boolean,
   idOf: (id: string, isOwn: boolean) => string,
 ): ReplayAnswer {
   const half = status !== 'completed' || stopReason === 'error' || stopReason === 'aborted'
-  const own = provider === target && !half
+  const own = isOwn && !half
   const results: ReplayResult[] = []
   const content = solid(blocks.filter((block) => mayGoBack(block, half, own)))
   for (const block of content) {
@@ -121,15 +129,13 @@ function addAnswer(entries: ReplayEntry[], answer: ReplayAnswer): void {
 }
 
 /**
- * Copies of blocks, without halves of surrogate pairs, and without blank texts, which many servers refuse: what stands
+ * Copies of blocks, without blank texts, which many servers refuse: what stands
  * between two texts goes with the first.
  */
 function solid<Block extends AssistantBlock | UserBlock | ToolBlock>(blocks: readonly Block[]): Block[] {
   const copies: Block[] = []
   for (const block of blocks) {
     const copy = { ...block }
-    if ('text' in copy) copy.text = wellFormed(copy.text)
-    if ('name' in copy && copy.name) copy.name = wellFormed(copy.name)
     const last = copies.at(-1)
     if (copy.type !== 'text' || copy.text.trim()) copies.push(copy)
     else if (last?.type === 'text') last.text += copy.text
@@ -158,16 +164,11 @@ export const textOfBlocks = (
   type: 'text' | 'thinking' = 'text',
 ): string => blocks.flatMap((block) => (block.type === type ? block.text : [])).join(seam)
 
-/**
- * A call's arguments as the JSON text of an object. What was not valid, or is something else, is in one: the model sees it, no
- * server trips over it.
- */
-export const argumentsText = ({
+/** A call's arguments. What was not valid, or is no object, is in one: the model sees it, no server trips over it. */
+export const argumentsOf = ({
   rawArguments: invalid = '',
   arguments: value = { invalid },
-}: ToolCallBlock): string =>
-  // JSON has halves of surrogate pairs as escapes, which no text looks like: its own backslashes come in pairs.
-  JSON.stringify(isRecord(value) ? value : { arguments: value }).replace(
-    /(?<!\\)((\\\\)*)\\ud.../g,
-    '$1\uFFFD',
-  )
+}: ToolCallBlock): Record<string, unknown> => mended(isRecord(value) ? value : { arguments: value })
+
+/** The same as JSON text, in which half of a surrogate pair would hide behind its escape. */
+export const argumentsText = (call: ToolCallBlock): string => JSON.stringify(argumentsOf(call))

@@ -1,6 +1,6 @@
+import type { HearLimits } from '../adapters/adapter.ts'
 import { messagesAdapter } from '../adapters/anthropic.ts'
 import type { Model } from '../adapters/contract.ts'
-import type { HearLimits } from '../adapters/hear.ts'
 import { httpModel } from './http-model.ts'
 import { type KeyOptions, usableKey } from './key.ts'
 import type { ModelOptions } from './model-options.ts'
@@ -30,12 +30,11 @@ export interface AnthropicOptions extends KeyOptions, ModelOptions {
  * const { content } = await collect(model.stream({ messages }))
  */
 export function anthropic(model: string, options: AnthropicOptions = {}): Model {
-  const { baseURL = 'https://api.anthropic.com/v1', provider = 'anthropic', headers = {} } = options
+  const { baseURL = 'https://api.anthropic.com/v1', headers = {} } = options
   const key = usableKey(options)
   return httpModel({
     ...options,
-    adapter: messagesAdapter({ ...options, provider }),
-    provider,
+    adapter: messagesAdapter(options),
     model,
     baseURL,
     headers: async () => ({

@@ -55,7 +55,6 @@ export function compatible<const Server extends ServerName | (string & {})>(
   return httpModel({
     ...options,
     adapter,
-    provider,
     model,
     baseURL,
     headers: bearerHeaders(options, row?.keyHeader),

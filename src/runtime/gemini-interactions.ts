@@ -1,6 +1,7 @@
 import type { Model } from '../adapters/contract.ts'
 import { type InteractionsAdapterOptions, interactionsAdapter } from '../adapters/gemini-interactions.ts'
 import { httpModel } from './http-model.ts'
+import { keptAnswers } from './kept.ts'
 import { bearerHeaders, type KeyOptions } from './key.ts'
 import type { ModelOptions } from './model-options.ts'
 
@@ -29,9 +30,8 @@ export interface GeminiInteractionsOptions extends InteractionsAdapterOptions, K
  * const { content } = await collect(model.stream({ messages }))
  */
 export function geminiInteractions(model: string, options: GeminiInteractionsOptions = {}): Model {
-  const { baseURL = 'https://generativelanguage.googleapis.com/v1beta', provider = 'google-interactions' } =
-    options
-  const adapter = interactionsAdapter({ ...options, provider })
+  const { baseURL = 'https://generativelanguage.googleapis.com/v1beta' } = options
+  const adapter = interactionsAdapter(options)
   const headers = bearerHeaders(options, 'x-goog-api-key')
-  return httpModel({ ...options, adapter, provider, model, baseURL, headers })
+  return httpModel({ ...options, adapter, model, keeps: keptAnswers, baseURL, headers })
 }

@@ -1,6 +1,6 @@
+import type { HearLimits } from '../adapters/adapter.ts'
 import type { Model } from '../adapters/contract.ts'
 import { geminiAdapter } from '../adapters/gemini.ts'
-import type { HearLimits } from '../adapters/hear.ts'
 import { httpModel } from './http-model.ts'
 import { type KeyOptions, usableKey } from './key.ts'
 import type { ModelOptions } from './model-options.ts'
@@ -31,13 +31,11 @@ export interface GeminiOptions extends KeyOptions, ModelOptions {
  * const { content } = await collect(model.stream({ messages }))
  */
 export function gemini(model: string, options: GeminiOptions = {}): Model {
-  const { baseURL = 'https://generativelanguage.googleapis.com/v1beta', provider = 'google' } = options
-  const { headers = {} } = options
+  const { baseURL = 'https://generativelanguage.googleapis.com/v1beta', headers = {} } = options
   const key = usableKey(options)
   return httpModel({
     ...options,
-    adapter: geminiAdapter({ ...options, provider }),
-    provider,
+    adapter: geminiAdapter(options),
     model,
     baseURL,
     headers: async () => ({

@@ -1,8 +1,8 @@
 import type { EncodedRequest, Model, ModelEvent, RawResponse, StreamOptions } from '../adapters/contract.ts'
-import { repairCalls } from '../adapters/repair.ts'
-import { type Env, platformEnv } from '../lib/env.ts'
+import { hear } from '../adapters/hear.ts'
+import { say } from '../adapters/say.ts'
 import { type ErrorData, errorData, isAbort, TidemarkError } from '../lib/errors.ts'
-import { type Gate, openGate, STOPPED } from '../turn/gate.ts'
+import { type Line, openLine, unlessStopped } from './line.ts'
 import type { HttpModelOptions } from './model-options.ts'
 import { retryAfterOf } from './retry-after.ts'
 
@@ -11,14 +11,14 @@ import { retryAfterOf } from './retry-after.ts'
  * is its last event. A call that ends, however it ends, leaves no timer and no connection behind.
  */
 export function httpModel(options: HttpModelOptions): Model {
-  const { adapter, provider, model, capabilities } = options
-  const { resume } = adapter
+  const { adapter, model, capabilities } = options
+  const { provider, resume } = adapter
   return {
     provider,
     id: model,
     ...(capabilities && { capabilities }),
     stream: (context, { signal, traceparent, ...call } = {}) =>
-      ask(options, () => adapter.encode(context, { ...call, model, stream: true }), {
+      ask(options, () => say(adapter, context, { ...call, model }), {
         ...(signal && { signal }),
         ...(traceparent && { traceparent }),
       }),
@@ -28,57 +28,18 @@ export function httpModel(options: HttpModelOptions): Model {
   }
 }
 
-/** How often in a row a broken line is mended, of an answer that the provider keeps: after 0.5 s, 1 s, 2 s, 4 s, 8 s. */
-const MOST_MENDS = 5
-
-/** One question and its answer, which may take several requests. */
-interface Line {
-  readonly options: HttpModelOptions
-  readonly traceparent: string | undefined
-  readonly env: Pick<Env, 'now' | 'sleep'>
-  /** Ends every wait when the caller aborts, or when the line was silent for too long. */
-  readonly gate: Gate
-  reader: ReadableStreamDefaultReader<Uint8Array> | undefined
-  /** The silence that ended it. */
-  late: TidemarkError | undefined
-  /** Calls off the wait for the first byte. */
-  came: () => void
-  /** Mends since something was heard last. */
-  mends: number
-  /** That of the answer, once there is one. */
-  status: number | undefined
-  /** What the provider asked for with a failure. */
-  retryAfter: number | undefined
-  /** What no error message may repeat. */
-  readonly secrets: string[]
-}
-
-const openLine = (options: HttpModelOptions, signal: AbortSignal, traceparent?: string): Line => ({
-  options,
-  traceparent,
-  env: options.env ?? platformEnv,
-  gate: openGate(signal),
-  reader: undefined,
-  late: undefined,
-  came: () => undefined,
-  mends: 0,
-  status: undefined,
-  retryAfter: undefined,
-  secrets: [...new URLSearchParams(options.baseURL.split('?')[1]).values()],
-})
-
 async function* ask(
   options: HttpModelOptions,
   encode: () => EncodedRequest,
   { signal = new AbortController().signal, traceparent }: StreamOptions,
 ): AsyncGenerator<ModelEvent, void, void> {
-  const { adapter, provider, repair } = options
+  const { adapter, repair } = options
   const line = openLine(options, signal, traceparent)
   /** What is being written at the provider. */
   let writing: string | undefined
   try {
-    const events = adapter.decode(await request(line, encode))
-    for await (const event of repair ? repairCalls(events, repair) : events) {
+    const events = hear(adapter, await request(line, encode))
+    for await (const event of repair ? repair(events) : events) {
       if (event.type === 'start') writing = event.responseId
       if (event.type === 'done' || (event.type === 'error' && event.reason === 'error')) writing = undefined
       yield event.type === 'error' ? { ...event, error: known(line, event.error) } : event
@@ -91,7 +52,7 @@ async function* ask(
       type: 'error',
       reason,
       error,
-      message: { role: 'assistant', content: [], provider, stopReason: reason },
+      message: { role: 'assistant', content: [], provider: adapter.provider, stopReason: reason },
     }
   } finally {
     line.came()
@@ -100,41 +61,20 @@ async function* ask(
     line.gate.stop(undefined)
     line.gate.close()
     // Who has another reason than that nobody wants it leaves it to be heard again.
-    if (isAbort(signal.reason) && writing !== undefined && adapter.cancel)
-      cancel(options, adapter.cancel(writing))
+    const stop = isAbort(signal.reason) && writing !== undefined && adapter.cancel?.(writing)
+    if (stop) options.keeps?.cancel(options, stop, send)
   }
 }
 
-/** Sends a request. Its answer knows how to ask for what is missing of it. */
+/** Sends a request. Its answer knows how to ask for what is missing of it, where the provider keeps that. */
 async function request(line: Line, encode: () => EncodedRequest): Promise<RawResponse> {
-  const { firstByte = 30_000 } = line.options.timeouts ?? {}
+  const { timeouts: { firstByte = 30_000 } = {}, keeps } = line.options
   line.came = watch(line, firstByte, 'no answer came')
   const { status, headers } = await unlessStopped(line, send(line, encode()))
   line.status = status
   line.retryAfter = status >= 400 ? retryAfterOf(headers, line.env.now()) : undefined
-  return { status, headers, body: bytes(line), more: (missing) => mend(line, missing) }
-}
-
-/** Asks for the rest of an answer, after a while. What goes wrong with that is how the answer's bytes end. */
-async function mend(line: Line, missing: EncodedRequest): Promise<RawResponse | undefined> {
-  if (line.mends === MOST_MENDS) return undefined
-  try {
-    await unlessStopped(line, line.env.sleep(500 * 2 ** line.mends++, line.gate.signal))
-    return await request(line, () => missing)
-  } catch (thrown) {
-    line.came()
-    const body = { [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(thrown) }) }
-    return { status: 200, headers: new Headers(), body }
-  }
-}
-
-/** Tells the provider that nobody waits for an answer any more. Where that fails, it goes on, as if the page were closed. */
-function cancel(options: HttpModelOptions, stop: EncodedRequest): void {
-  const line = openLine(options, new AbortController().signal)
-  send(line, stop).then(
-    () => line.reader?.cancel(),
-    () => undefined,
-  )
+  const more = async (missing: EncodedRequest) => keeps?.mend(line, () => request(line, () => missing))
+  return { status, headers, body: bytes(line), more }
 }
 
 /** Whether the page's own origin is asked, or there is no page: any other would have to allow a header that it does not know. */
@@ -214,21 +154,15 @@ function watch(line: Line, ms: number, what: string): () => void {
   return () => timer.abort()
 }
 
-async function unlessStopped<T>(line: Line, work: Promise<T>): Promise<T> {
-  const result = await line.gate.race(work)
-  if (result === STOPPED) throw line.late ?? new TidemarkError('aborted', 'the call was aborted')
-  return result
-}
-
 /**
  * An error with what this side knows of it, without our headers' values: some providers, and some platforms, repeat what
  * they were sent.
  */
-function known({ options: { provider }, status, retryAfter, secrets }: Line, error: ErrorData): ErrorData {
+function known({ options: { adapter }, status, retryAfter, secrets }: Line, error: ErrorData): ErrorData {
   let { message } = error
   for (const secret of secrets) if (secret.length >= 6) message = message.replaceAll(secret, '***')
   return {
-    provider,
+    provider: adapter.provider,
     ...(status && { status }),
     ...(retryAfter !== undefined && { retryAfter }),
     ...error,

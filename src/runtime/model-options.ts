@@ -1,6 +1,7 @@
-import type { Adapter, Capabilities } from '../adapters/contract.ts'
-import type { Repair } from '../adapters/repair.ts'
+import type { Adapter } from '../adapters/adapter.ts'
+import type { Capabilities, ModelEvent } from '../adapters/contract.ts'
 import type { Env } from '../lib/env.ts'
+import type { KeptAnswers } from './kept.ts'
 
 type HeadersLike = Readonly<Record<string, string>>
 
@@ -22,11 +23,10 @@ export interface ModelOptions {
   /** @default the platform's clock */
   env?: Pick<Env, 'now' | 'sleep'> | undefined
   /**
-   * Makes JSON of a call's arguments that are nearly JSON, such as `jsonrepair`. A call that was repaired says so; one that was
-   * cut off is not repaired.
-   * @default arguments that are no JSON are told to the model as an error
+   * What is done about calls' arguments that are nearly JSON: `repairCalls(jsonrepair)`.
+   * @default they are told to the model as an error
    */
-  repair?: Repair | undefined
+  repair?: ((events: AsyncIterable<ModelEvent>) => AsyncIterable<ModelEvent>) | undefined
   /**
    * Whether requests carry a W3C `traceparent`.
    * @default on a server, and in a page to its own origin: another one would have to allow the header first
@@ -38,10 +38,13 @@ export interface ModelOptions {
 
 export interface HttpModelOptions extends ModelOptions {
   adapter: Adapter
-  /** Who answers, as stored in messages. */
-  provider: string
   /** The provider's name for the model. */
   model: string
+  /**
+   * What is done about answers that the provider keeps, where the adapter has it write in the background: `keptAnswers`.
+   * @default a broken line is the end
+   */
+  keeps?: KeptAnswers | undefined
   /** What the adapter's paths are added to. In a page, a path of the page's own origin will do. */
   baseURL: string
 }

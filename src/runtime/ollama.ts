@@ -1,5 +1,5 @@
+import type { HearLimits } from '../adapters/adapter.ts'
 import type { Model } from '../adapters/contract.ts'
-import type { HearLimits } from '../adapters/hear.ts'
 import { ollamaAdapter } from '../adapters/ollama.ts'
 import { httpModel } from './http-model.ts'
 import type { ModelOptions } from './model-options.ts'
@@ -28,6 +28,6 @@ export interface OllamaOptions extends ModelOptions {
  * const { content } = await collect(model.stream({ messages }, { extra: { keep_alive: '10m' } }))
  */
 export function ollama(model: string, options: OllamaOptions = {}): Model {
-  const { baseURL = 'http://localhost:11434/api', provider = 'ollama' } = options
-  return httpModel({ ...options, adapter: ollamaAdapter({ ...options, provider }), provider, model, baseURL })
+  const { baseURL = 'http://localhost:11434/api' } = options
+  return httpModel({ ...options, adapter: ollamaAdapter(options), model, baseURL })
 }

@@ -1,5 +1,5 @@
+import type { HearLimits } from '../adapters/adapter.ts'
 import type { Model } from '../adapters/contract.ts'
-import type { HearLimits } from '../adapters/hear.ts'
 import { chatAdapter } from '../adapters/openai-chat.ts'
 import type { ChatQuirks } from '../adapters/openai-chat-quirks.ts'
 import { httpModel } from './http-model.ts'
@@ -33,7 +33,7 @@ export interface OpenAIChatOptions extends KeyOptions, ModelOptions {
  * const { content } = await collect(model.stream({ messages }))
  */
 export function openaiChat(model: string, options: OpenAIChatOptions = {}): Model {
-  const { baseURL = 'https://api.openai.com/v1', provider = 'openai' } = options
-  const adapter = chatAdapter({ ...options, provider })
-  return httpModel({ ...options, adapter, provider, model, baseURL, headers: bearerHeaders(options) })
+  const { baseURL = 'https://api.openai.com/v1' } = options
+  const adapter = chatAdapter(options)
+  return httpModel({ ...options, adapter, model, baseURL, headers: bearerHeaders(options) })
 }

@@ -1,6 +1,7 @@
 import type { Model } from '../adapters/contract.ts'
 import { type ResponsesAdapterOptions, responsesAdapter } from '../adapters/openai-responses.ts'
 import { httpModel } from './http-model.ts'
+import { keptAnswers } from './kept.ts'
 import { bearerHeaders, type KeyOptions } from './key.ts'
 import type { ModelOptions } from './model-options.ts'
 
@@ -26,7 +27,14 @@ export interface OpenAIOptions extends ResponsesAdapterOptions, KeyOptions, Mode
  * const { content } = await collect(model.stream({ messages }, { thinking: 'low' }))
  */
 export function openai(model: string, options: OpenAIOptions = {}): Model {
-  const { baseURL = 'https://api.openai.com/v1', provider = 'openai' } = options
-  const adapter = responsesAdapter({ ...options, provider })
-  return httpModel({ ...options, adapter, provider, model, baseURL, headers: bearerHeaders(options) })
+  const { baseURL = 'https://api.openai.com/v1' } = options
+  const adapter = responsesAdapter(options)
+  return httpModel({
+    ...options,
+    adapter,
+    model,
+    keeps: keptAnswers,
+    baseURL,
+    headers: bearerHeaders(options),
+  })
 }

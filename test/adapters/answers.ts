@@ -1,4 +1,6 @@
-import type { Adapter, AssistantDraft, ModelEvent, RawResponse } from '../../src/adapters/contract.ts'
+import type { Adapter } from '../../src/adapters/adapter.ts'
+import type { AssistantDraft, ModelEvent, RawResponse } from '../../src/adapters/contract.ts'
+import { hear } from '../../src/adapters/hear.ts'
 import type { ErrorData } from '../../src/lib/errors.ts'
 
 /** A response whose body comes in the given pieces, and then breaks with `failure`, if there is one. */
@@ -28,9 +30,13 @@ export interface Heard {
 }
 
 /** All events of an answer, and what its last one says. */
-export async function hearAll(adapter: Pick<Adapter, 'decode'>, response: RawResponse): Promise<Heard> {
+export const hearAll = (adapter: Adapter, response: RawResponse): Promise<Heard> =>
+  allOf(hear(adapter, response))
+
+/** The same of events that are there already. */
+export async function allOf(stream: AsyncIterable<ModelEvent>): Promise<Heard> {
   const events: ModelEvent[] = []
-  for await (const event of adapter.decode(response)) events.push(event)
+  for await (const event of stream) events.push(event)
   const last = events.at(-1)
   if (last?.type === 'done') return { events, message: last.message }
   if (last?.type === 'error') return { events, message: last.message, error: last.error }

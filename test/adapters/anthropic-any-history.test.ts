@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { messagesAdapter } from '../../src/adapters/anthropic.ts'
 import type { CallOptions } from '../../src/adapters/contract.ts'
+import { say } from '../../src/adapters/say.ts'
 import type { AssistantBlock, FileBlock, ImageBlock, Message } from '../../src/message/schema.ts'
 import {
   assistantMessage,
@@ -19,9 +20,7 @@ const tools = [{ name: 'clock', parameters: {} }]
 
 /** What is sent of a history. It is frozen: writing to it would throw. */
 const encode = (messages: Message[], options: Options): unknown =>
-  JSON.parse(
-    JSON.stringify(messagesAdapter().encode({ messages: deepFreeze(messages), tools }, options).body),
-  )
+  JSON.parse(JSON.stringify(say(messagesAdapter(), { messages: deepFreeze(messages), tools }, options).body))
 const sent = (messages: Message[]): MessagesBody =>
   sentMessages(encode(messages, { model: 'claude-sonnet-4-5' }))
 

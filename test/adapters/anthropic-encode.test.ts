@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { messagesAdapter } from '../../src/adapters/anthropic.ts'
 import type { CallOptions, ModelContext } from '../../src/adapters/contract.ts'
+import { say } from '../../src/adapters/say.ts'
 import { TidemarkError } from '../../src/lib/errors.ts'
 import { deepFreeze, userMessage } from '../support/messages.ts'
 import { messagesDefects } from './checkers/anthropic.ts'
@@ -12,7 +13,7 @@ const tools = [
   { name: 'stop', parameters: {} },
 ]
 const encode = (context: ModelContext, options: CallOptions & { model?: string; stream?: boolean } = {}) =>
-  messagesAdapter().encode(deepFreeze(context), { model: 'claude-sonnet-4-5', ...options })
+  say(messagesAdapter(), deepFreeze(context), { model: 'claude-sonnet-4-5', ...options })
 
 /** What is sent, which is never refused. */
 function sent(context: ModelContext, options: CallOptions & { model?: string } = {}): MessagesBody {

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { messagesAdapter } from '../../src/adapters/anthropic.ts'
 import { collect } from '../../src/adapters/collect.ts'
+import { hear } from '../../src/adapters/hear.ts'
+import { say } from '../../src/adapters/say.ts'
 import type { AssistantBlock, AssistantMessage, Message } from '../../src/message/schema.ts'
 import { assistantMessage, deepFreeze, toolMessage, userMessage } from '../support/messages.ts'
 import { responseOf } from './answers.ts'
@@ -9,7 +11,7 @@ import { sentMessages, turnsIn } from './checkers/anthropic-body.ts'
 
 /** What is sent of a history, which is never refused. */
 function sent(messages: Message[], model = 'claude-sonnet-4-5') {
-  const { body } = messagesAdapter().encode({ messages: deepFreeze(messages) }, { model })
+  const { body } = say(messagesAdapter(), { messages: deepFreeze(messages) }, { model })
   expect(messagesDefects(JSON.parse(JSON.stringify(body)))).toEqual([])
   return turnsIn(sentMessages(body)).map(({ role, parts }) => [role, parts])
 }
@@ -17,7 +19,7 @@ function sent(messages: Message[], model = 'claude-sonnet-4-5') {
 /** An answer as the adapter heard it. */
 async function heard(id: string, content: object[], stop_reason = 'end_turn'): Promise<AssistantMessage> {
   const answer = JSON.stringify({ type: 'message', id, content, stop_reason })
-  return assistantMessage(id, '', await collect(messagesAdapter().decode(responseOf([answer]))))
+  return assistantMessage(id, '', await collect(hear(messagesAdapter(), responseOf([answer]))))
 }
 
 const text = (words: string) => ({ type: 'text', text: words })
@@ -128,7 +130,8 @@ describe('an answer at the end of a history', () => {
       ['assistant', [text('The answer is: \n')]],
       ['user', [text('Continue.')]],
     ])
-    const { body } = messagesAdapter().encode(
+    const { body } = say(
+      messagesAdapter(),
       { messages: history },
       { model: 'claude-sonnet-4-5', thinking: 'low' },
     )

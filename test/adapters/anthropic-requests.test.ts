@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest'
 import * as z from 'zod/mini'
 import { messagesAdapter } from '../../src/adapters/anthropic.ts'
 import { collect } from '../../src/adapters/collect.ts'
+import { hear } from '../../src/adapters/hear.ts'
+import { say } from '../../src/adapters/say.ts'
 import type { Message, ToolBlock, UserBlock } from '../../src/message/schema.ts'
 import { assistantMessage, systemMessage, toolMessage, userMessage } from '../support/messages.ts'
 import { responseOf } from './answers.ts'
@@ -62,7 +64,7 @@ async function canonical(
   if (role === 'system') return [systemMessage(id, parts.map(({ text }) => text).join('\n\n'))]
   if (role === 'assistant') {
     const answer = { type: 'message', id, role, content: parts, stop_reason: 'end_turn' }
-    const heard = await collect(adapter.decode(responseOf([JSON.stringify(answer)])))
+    const heard = await collect(hear(adapter, responseOf([JSON.stringify(answer)])))
     return [assistantMessage(id, '', heard)]
   }
   const results = parts.filter(({ type }) => type === 'tool_result')
@@ -83,7 +85,7 @@ async function encodedAgain(body: unknown, options = {}): Promise<MessagesBody> 
   const history = (await Promise.all(messages.map(canonical))).flat()
   const instructions = partsOf(system ?? []).map(({ text }) => text)
   const context = { messages: history, system: instructions.join('\n\n') }
-  return sentMessages(adapter.encode(context, { model, maxOutputTokens: most, ...options }).body)
+  return sentMessages(say(adapter, context, { model, maxOutputTokens: most, ...options }).body)
 }
 
 /** Files at the provider and names of deferred tools have no words of ours; a document of text is text. */

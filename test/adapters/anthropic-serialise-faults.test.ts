@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest'
 import * as z from 'zod/mini'
 import { messagesAdapter } from '../../src/adapters/anthropic.ts'
+import { say } from '../../src/adapters/say.ts'
 import { anthropic } from '../../src/anthropic.ts'
 import { AssistantBlock, type Message, UserBlock } from '../../src/message/schema.ts'
 import { assistantMessage, systemMessage, toolMessage, userMessage } from '../support/messages.ts'
@@ -85,9 +86,7 @@ function encodeFault({ input }: Fault, model = TARGETS[input.target ?? ''] ?? ''
     ...(temperature !== undefined && { temperature }),
     ...(maxTokens !== undefined && { maxOutputTokens: maxTokens }),
   }
-  return sentMessages(
-    messagesAdapter().encode({ messages: messages.map(canonical) }, { model, ...call }).body,
-  )
+  return sentMessages(say(messagesAdapter(), { messages: messages.map(canonical) }, { model, ...call }).body)
 }
 
 /** Roles with what their blocks are: text, call, result, thinking, other. */

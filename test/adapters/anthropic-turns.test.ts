@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { messagesAdapter } from '../../src/adapters/anthropic.ts'
+import { say } from '../../src/adapters/say.ts'
 import type { AssistantBlock, Message, UserBlock } from '../../src/message/schema.ts'
 import {
   assistantMessage,
@@ -14,7 +15,7 @@ import { sentMessages } from './checkers/anthropic-body.ts'
 
 /** What is sent of a history, which is never refused. It is frozen: writing to it would throw. */
 function sent(messages: Message[], { model = 'claude-sonnet-4-5', system = '' } = {}) {
-  const { body } = messagesAdapter().encode(deepFreeze({ messages, system }), { model })
+  const { body } = say(messagesAdapter(), deepFreeze({ messages, system }), { model })
   expect(messagesDefects(JSON.parse(JSON.stringify(body)))).toEqual([])
   return sentMessages(body)
 }

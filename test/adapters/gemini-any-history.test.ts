@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { geminiAdapter } from '../../src/adapters/gemini.ts'
+import { say } from '../../src/adapters/say.ts'
 import { anyHistory } from '../support/histories.ts'
 import { deepFreeze } from '../support/messages.ts'
 import { strictGeminiDefects } from './checkers/gemini.ts'
@@ -13,7 +14,7 @@ describe.each(['gemini-2.0-flash', 'gemini-2.5-pro', 'gemini-3-pro-preview'])('%
   test('takes any history at all', () => {
     fc.assert(
       fc.property(histories, (messages) => {
-        const { body } = geminiAdapter().encode({ messages: deepFreeze(messages) }, { model })
+        const { body } = say(geminiAdapter(), { messages: deepFreeze(messages) }, { model })
         expect(strictGeminiDefects(sentGemini(body), model)).toEqual([])
       }),
     )
@@ -23,7 +24,7 @@ describe.each(['gemini-2.0-flash', 'gemini-2.5-pro', 'gemini-3-pro-preview'])('%
     fc.assert(
       fc.property(histories, anyHistory('google', executed, 4), (before, after) => {
         const callsIn = (messages: typeof before) =>
-          sentGemini(geminiAdapter().encode({ messages }, { model }).body).contents.flatMap(({ parts }) =>
+          sentGemini(say(geminiAdapter(), { messages }, { model }).body).contents.flatMap(({ parts }) =>
             parts.flatMap(({ functionCall }) => functionCall ?? []),
           )
         const first = callsIn(before)

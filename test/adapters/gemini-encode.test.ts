@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { CallOptions, Effort, ModelContext, ToolSpec } from '../../src/adapters/contract.ts'
 import { geminiAdapter } from '../../src/adapters/gemini.ts'
+import { say } from '../../src/adapters/say.ts'
 import type { AssistantBlock, Message } from '../../src/message/schema.ts'
 import {
   assistantMessage,
@@ -23,7 +24,7 @@ function sent(
   context: ModelContext,
   { model = 'gemini-3-flash-preview', ...options }: Options = {},
 ): GeminiBody {
-  const body = sentGemini(adapter.encode(context, { model, ...options }).body)
+  const body = sentGemini(say(adapter, context, { model, ...options }).body)
   expect(strictGeminiDefects(body, model)).toEqual([])
   return body
 }
@@ -34,14 +35,14 @@ const answer = (content: AssistantBlock[], provider = 'google') =>
 
 describe('a request to Gemini', () => {
   test('says the model in its path, and streams events unless a whole answer is wanted', () => {
-    const pathOf = (model: string, stream = true) => adapter.encode(hi, { model, stream }).path
+    const pathOf = (model: string, stream = true) => say(adapter, hi, { model, stream }).path
     expect(pathOf('gemini-x')).toBe('/models/gemini-x:streamGenerateContent?alt=sse')
     expect(pathOf('gemini-x', false)).toBe('/models/gemini-x:generateContent')
     expect(pathOf('tunedModels/my model?', false)).toBe('/tunedModels/my%20model%3F:generateContent')
   })
 
   test('has no more than it needs', () => {
-    const { body } = adapter.encode(hi, { model: 'm' })
+    const { body } = say(adapter, hi, { model: 'm' })
     expect(JSON.parse(JSON.stringify(body))).toEqual({
       contents: [{ role: 'user', parts: [{ text: 'Hi' }] }],
       generationConfig: {},
@@ -114,7 +115,7 @@ describe('a request to Gemini', () => {
     const extra: Record<string, unknown> = JSON.parse(
       '{"__proto__":{"x":1},"generationConfig":{"__proto__":{"x":1}}}',
     )
-    const { body } = adapter.encode(hi, { model: 'm', extra })
+    const { body } = say(adapter, hi, { model: 'm', extra })
     expect(Object.getPrototypeOf(body)).toBe(Object.prototype)
     expect(Reflect.get({}, 'x')).toBeUndefined()
   })

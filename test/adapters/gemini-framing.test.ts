@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { geminiAdapter } from '../../src/adapters/gemini.ts'
+import { hear } from '../../src/adapters/hear.ts'
 import { hearAll, responseOf, textIn } from './answers.ts'
 
 const adapter = geminiAdapter()
-const hear = (body: string, more: { status?: number } = {}) => hearAll(adapter, responseOf([body], more))
+const listen = (body: string, more: { status?: number } = {}) => hearAll(adapter, responseOf([body], more))
 
 const pieceOf = (text: string, finishReason?: string): string =>
   JSON.stringify({ candidates: [{ content: { role: 'model', parts: [{ text }] }, finishReason }] })
@@ -20,27 +21,27 @@ describe('a list of pieces', () => {
         yield new TextEncoder().encode(text)
       }
     })()
-    for await (const event of adapter.decode({ status: 200, headers: { get: () => null }, body }))
+    for await (const event of hear(adapter, { status: 200, headers: { get: () => null }, body }))
       if (event.type === 'text') told.push(sent)
     // The second piece's line has no end before the bytes have.
     expect(told).toEqual([1, 3])
   })
 
   test('that breaks off is a broken line, with the text kept', async () => {
-    const { message, error } = await hear(`[${list[0]},\n{"candidates":[`)
+    const { message, error } = await listen(`[${list[0]},\n{"candidates":[`)
     expect(textIn(message)).toBe('Ye')
     expect(error?.code).toBe('network')
   })
 
   test('may end in an error', async () => {
-    const { message, error } = await hear(`[${list[0]}\n,{"error":{"code":503,"message":"overloaded"}}]`)
+    const { message, error } = await listen(`[${list[0]}\n,{"error":{"code":503,"message":"overloaded"}}]`)
     expect(textIn(message)).toBe('Ye')
     expect(error).toMatchObject({ code: 'server', status: 503, message: 'overloaded' })
   })
 })
 
 describe('failures', () => {
-  const failed = (status: number, error: object) => hear(JSON.stringify([{ error }]), { status })
+  const failed = (status: number, error: object) => listen(JSON.stringify([{ error }]), { status })
 
   test('say how long to wait', async () => {
     const details = [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '34.4s' }]

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { interactionsAdapter } from '../../src/adapters/gemini-interactions.ts'
+import { say } from '../../src/adapters/say.ts'
 import type { Message } from '../../src/message/schema.ts'
 import { anyHistory } from '../support/histories.ts'
 import { deepFreeze } from '../support/messages.ts'
@@ -24,7 +25,7 @@ const longer = anyHistory(PROVIDER, searched, 4)
 
 describe.each(['gemini-2.5-flash', 'gemini-3-pro-preview', 'gemini-3.8-flash'])('%s', (model) => {
   const sent = (messages: Message[]) =>
-    sentInteraction(interactionsAdapter().encode({ messages: deepFreeze(messages) }, { model }).body)
+    sentInteraction(say(interactionsAdapter(), { messages: deepFreeze(messages) }, { model }).body)
 
   test('takes any history at all', () => {
     const seen = new Set<string>()

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { CallOptions, Effort, ModelContext, ToolSpec } from '../../src/adapters/contract.ts'
 import { interactionsAdapter } from '../../src/adapters/gemini-interactions.ts'
+import { say } from '../../src/adapters/say.ts'
 import type { FileBlock, ImageBlock, Message } from '../../src/message/schema.ts'
 import { assistantMessage, systemMessage, userMessage } from '../support/messages.ts'
 import { strictInteractionDefects } from './checkers/gemini-interactions.ts'
@@ -17,7 +18,7 @@ function sent(
   context: ModelContext,
   { model = 'gemini-3.8-flash', ...options }: Options = {},
 ): InteractionBody {
-  const body = sentInteraction(adapter.encode(context, { model, ...options }).body)
+  const body = sentInteraction(say(adapter, context, { model, ...options }).body)
   expect(strictInteractionDefects(body)).toEqual([])
   return body
 }
@@ -25,7 +26,7 @@ const stepsOf = (messages: Message[]) => stepsIn(sent({ messages }))
 
 describe('a request to the Interactions API', () => {
   test('has the history, asks for a stream, and stores nothing', () => {
-    const { path, body } = adapter.encode(hi, { model: 'm' })
+    const { path, body } = say(adapter, hi, { model: 'm' })
     expect(path).toBe('/interactions')
     expect(JSON.parse(JSON.stringify(body))).toEqual({
       model: 'm',
@@ -128,7 +129,7 @@ describe('a request to the Interactions API', () => {
 
   test('asks to write, and to keep, in the background; then the answer can be asked for again, and be stopped', () => {
     const background = interactionsAdapter({ background: true })
-    const { body } = background.encode(hi, { model: 'gemini-3.8-flash' })
+    const { body } = say(background, hi, { model: 'gemini-3.8-flash' })
     expect(strictInteractionDefects(sentInteraction(body))).toEqual([])
     expect(body).toMatchObject({ background: true, store: true, stream: true })
     expect(background.resume?.('v1_/?')).toMatchObject({

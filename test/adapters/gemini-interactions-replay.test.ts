@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { interactionsAdapter } from '../../src/adapters/gemini-interactions.ts'
+import { say } from '../../src/adapters/say.ts'
 import type { AssistantBlock, ImageBlock, Message } from '../../src/message/schema.ts'
 import { assistantMessage, callingMessage, toolCall, toolMessage, userMessage } from '../support/messages.ts'
 import { strictInteractionDefects } from './checkers/gemini-interactions.ts'
@@ -10,7 +11,7 @@ const answer = (content: AssistantBlock[], provider = 'google-interactions') =>
   assistantMessage('a', '', { content, provider })
 
 function stepsOf(messages: Message[], model = 'gemini-3.8-flash') {
-  const body = sentInteraction(interactionsAdapter().encode({ messages }, { model }).body)
+  const body = sentInteraction(say(interactionsAdapter(), { messages }, { model }).body)
   expect(strictInteractionDefects(body)).toEqual([])
   return stepsIn(body)
 }

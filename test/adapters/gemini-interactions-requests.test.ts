@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod/mini'
 import { interactionsAdapter } from '../../src/adapters/gemini-interactions.ts'
+import { say } from '../../src/adapters/say.ts'
 import { assistantMessage, userMessage } from '../support/messages.ts'
 import { hearAll, responseOf } from './answers.ts'
 import { interactionDefects, strictInteractionDefects } from './checkers/gemini-interactions.ts'
@@ -26,7 +27,7 @@ describe('the steps of a recorded answer', () => {
     const adapter = interactionsAdapter()
     const { message } = await hearAll(adapter, responseOf([answerBytes(file, expected)]))
     const messages = [userMessage('u', 'Hi'), assistantMessage('a', '', message), userMessage('v', 'And?')]
-    const body = sentInteraction(adapter.encode({ messages }, { model: expected.model ?? '' }).body)
+    const body = sentInteraction(say(adapter, { messages }, { model: expected.model ?? '' }).body)
     expect(stepsIn(body).slice(1, -1)).toEqual(Whole.parse(JSON.parse(readFixture(`streams/${file}`))).steps)
     expect(strictInteractionDefects(body)).toEqual([])
   })
@@ -47,7 +48,7 @@ describe('a request that was rejected', () => {
     const said = stepsIn(sentInteraction(body)).flatMap(contentOf)
     const messages = said.map((content) => userMessage('u', content.type === 'text' ? content.text : ''))
     const options = { model, maxOutputTokens: 256, temperature: 0, thinking: 'minimal' as const }
-    const encoded = sentInteraction(interactionsAdapter().encode({ messages }, options).body)
+    const encoded = sentInteraction(say(interactionsAdapter(), { messages }, options).body)
     expect(strictInteractionDefects(encoded)).toEqual([])
     expect(stepsIn(encoded).flatMap(contentOf)).toEqual(said)
   })

@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import { interactionsAdapter } from '../../src/adapters/gemini-interactions.ts'
+import { say } from '../../src/adapters/say.ts'
 import { strictInteractionDefects } from './checkers/gemini-interactions.ts'
 import {
   contentOf,
@@ -23,7 +24,7 @@ const ALSO = ['S01', 'S10', 'S21', 'S41', 'S50']
 
 function encodeFault(fault: Fault, model: string): InteractionBody {
   const { context, options } = saidIn(fault, 'google-interactions')
-  return sentInteraction(interactionsAdapter().encode(context, { model, ...options }).body)
+  return sentInteraction(say(interactionsAdapter(), context, { model, ...options }).body)
 }
 
 const types = (body: InteractionBody) => stepsIn(body).map(({ type }) => type)

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { geminiAdapter } from '../../src/adapters/gemini.ts'
+import { say } from '../../src/adapters/say.ts'
 import { assistantMessage, callingMessage, toolMessage, userMessage } from '../support/messages.ts'
 import { strictGeminiDefects } from './checkers/gemini.ts'
 import { sentGemini } from './checkers/gemini-body.ts'
@@ -14,7 +15,7 @@ test('a picture that cannot be sent is named, in a result and in an answer', () 
     userMessage('v'),
   ]
   for (const model of ['gemini-3-flash-preview', 'gemini-2.5-flash']) {
-    const body = sentGemini(geminiAdapter().encode({ messages }, { model }).body)
+    const body = sentGemini(say(geminiAdapter(), { messages }, { model }).body)
     expect(strictGeminiDefects(body, model)).toEqual([])
     const [, , results, answer] = body.contents
     expect(results?.parts[0]?.functionResponse?.response).toEqual({ output: '[image map.png not shown]' })

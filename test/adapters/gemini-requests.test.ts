@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod/mini'
 import { geminiAdapter } from '../../src/adapters/gemini.ts'
+import { say } from '../../src/adapters/say.ts'
 import type { Message, ToolBlock, UserBlock } from '../../src/message/schema.ts'
 import { assistantMessage, toolMessage, userMessage } from '../support/messages.ts'
 import { hearAll, responseOf } from './answers.ts'
@@ -102,7 +103,7 @@ describe('a request that Gemini accepted', () => {
     const messages = await historyOf(contents, provider)
     const [instruction] = [systemInstruction?.parts ?? []].flat()
     const system = instruction?.text ?? ''
-    const { body } = geminiAdapter({ provider }).encode({ system, messages }, { model })
+    const { body } = say(geminiAdapter({ provider }), { system, messages }, { model })
     const sent = sentGemini(body)
     const hadIds = contents.some(({ parts }) => parts.some((part) => part.functionCall?.id !== undefined))
     expect(meaning(sent.contents, hadIds)).toEqual(meaning(contents, hadIds))
@@ -129,7 +130,7 @@ describe('a request that Gemini rejected', () => {
     expect(geminiDefects(body, model).length > 0).toBe(reason === 'shape')
     const { contents } = GeminiBody.parse(body)
     const messages = await historyOf(contents, provider)
-    const sent = geminiAdapter({ provider }).encode({ messages }, { model, temperature: 1 })
+    const sent = say(geminiAdapter({ provider }), { messages }, { model, temperature: 1 })
     expect(geminiDefects(sentGemini(sent.body), model)).toEqual([])
   })
 })

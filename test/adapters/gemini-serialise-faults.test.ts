@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import { geminiAdapter } from '../../src/adapters/gemini.ts'
+import { say } from '../../src/adapters/say.ts'
 import { strictGeminiDefects } from './checkers/gemini.ts'
 import { type GeminiBody, type Part, sentGemini } from './checkers/gemini-body.ts'
 import { saidIn } from './fault-history.ts'
@@ -15,7 +16,7 @@ const ALSO = ['S01', 'S10', 'S21', 'S41', 'S50']
 
 function encodeFault(fault: Fault, model: string): GeminiBody {
   const { context, options } = saidIn(fault, 'google')
-  return sentGemini(geminiAdapter().encode(context, { model, ...options }).body)
+  return sentGemini(say(geminiAdapter(), context, { model, ...options }).body)
 }
 
 const roles = ({ contents }: GeminiBody) => contents.map(({ role }) => role?.[0]).join('')

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { hear } from '../../src/adapters/hear.ts'
 import { chatAdapter } from '../../src/adapters/openai-chat.ts'
 import { TidemarkError } from '../../src/lib/errors.ts'
 import { hearAll, responseOf, textIn } from './answers.ts'
@@ -80,7 +81,7 @@ describe('the end of an answer', () => {
         closed = true
       }
     })()
-    for await (const _ of adapter.decode({ status: 200, headers: { get: () => null }, body })) break
+    for await (const _ of hear(adapter, { status: 200, headers: { get: () => null }, body })) break
     expect(closed).toBe(true)
   })
 })

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest'
+import { hear } from '../../src/adapters/hear.ts'
 import { ollamaAdapter } from '../../src/adapters/ollama.ts'
 import { callsIn, hearAll, responseOf, textIn } from './answers.ts'
 import { expectRight, parseFaults } from './parse-faults.ts'
 
 const adapter = ollamaAdapter()
-const hear = (body: string, more: { status?: number } = {}) => hearAll(adapter, responseOf([body], more))
+const listen = (body: string, more: { status?: number } = {}) => hearAll(adapter, responseOf([body], more))
 
 const line = (message: object, more: object = {}): string =>
   `${JSON.stringify({ model: 'm', message: { role: 'assistant', content: '', ...message }, done: false, ...more })}\n`
@@ -36,7 +37,7 @@ describe('an answer in lines', () => {
       }
     })()
     const told: string[] = []
-    for await (const event of adapter.decode({ status: 200, headers: { get: () => null }, body }))
+    for await (const event of hear(adapter, { status: 200, headers: { get: () => null }, body }))
       if (event.type === 'text') told.push(`${event.delta}${sent}`)
     expect(told).toEqual(['a1', 'b2'])
     expect(sent).toBe(3)
@@ -56,23 +57,23 @@ describe('an answer in lines', () => {
   })
 
   test('that breaks off between two of them is a broken line, with the text kept', async () => {
-    const { message, error } = await hear(line({ content: 'Hal' }))
+    const { message, error } = await listen(line({ content: 'Hal' }))
     expect(error?.code).toBe('network')
     expect(textIn(message)).toBe('Hal')
   })
 
   test('whose braces stand in strings is whole', async () => {
     const content = 'if (a) { "}\\" } \\'
-    expect(textIn((await hear(line({ content }) + end())).message)).toBe(content)
+    expect(textIn((await listen(line({ content }) + end())).message)).toBe(content)
   })
 
   test('that stopped at the limit says so', async () => {
-    const { message } = await hear(line({ content: 'Onc' }) + end({ done_reason: 'length' }))
+    const { message } = await listen(line({ content: 'Onc' }) + end({ done_reason: 'length' }))
     expect(message.stopReason).toBe('length')
   })
 
   test('that only loaded the model is empty', async () => {
-    const { message } = await hear(end({ done_reason: 'load' }))
+    const { message } = await listen(end({ done_reason: 'load' }))
     expect(message).toMatchObject({ stopReason: 'stop', content: [] })
     expect(message).not.toHaveProperty('usage')
   })
@@ -81,7 +82,7 @@ describe('an answer in lines', () => {
 describe('calls', () => {
   test('keep the id that newer servers give, and get one from their place where none is', async () => {
     const f = { function: { name: 'f', arguments: { a: 1 } } }
-    const { message } = await hear(call({ id: 'call_x', ...f }) + call(f) + end())
+    const { message } = await listen(call({ id: 'call_x', ...f }) + call(f) + end())
     expect(callsIn(message)).toEqual([
       { type: 'toolCall', id: 'call_x', name: 'f', arguments: { a: 1 } },
       { type: 'toolCall', id: 'call_1', name: 'f', arguments: { a: 1 } },
@@ -90,7 +91,7 @@ describe('calls', () => {
 
   test('have arguments as text on some servers, and those may be invalid', async () => {
     const args = (value: unknown) => call({ function: { name: 'f', arguments: value } })
-    const { message } = await hear(args('{"a":1}') + args('{"a"') + args(null) + end())
+    const { message } = await listen(args('{"a":1}') + args('{"a"') + args(null) + end())
     expect(callsIn(message).map((found) => found.arguments ?? found.rawArguments)).toEqual([
       { a: 1 },
       '{"a"',
@@ -100,7 +101,7 @@ describe('calls', () => {
 
   test('are whole, even where the limit ended the answer', async () => {
     const f = { function: { name: 'f', arguments: {} } }
-    const { message } = await hear(call(f) + end({ done_reason: 'length' }))
+    const { message } = await listen(call(f) + end({ done_reason: 'length' }))
     expect(callsIn(message)[0]).toHaveProperty('arguments')
   })
 })
@@ -114,7 +115,7 @@ describe('failures', () => {
     [429, 'too many requests', 'rate-limit'],
     [500, 'model runner has unexpectedly stopped', 'server'],
   ])('%i: %s', async (status, error, code) => {
-    const heard = await hear(JSON.stringify({ error }), { status })
+    const heard = await listen(JSON.stringify({ error }), { status })
     expect(heard.error).toMatchObject({ code, status, message: error, provider: 'ollama' })
   })
 })

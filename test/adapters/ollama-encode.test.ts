@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import * as z from 'zod/mini'
 import type { CallOptions, Effort, ModelContext, ToolSpec } from '../../src/adapters/contract.ts'
 import { ollamaAdapter } from '../../src/adapters/ollama.ts'
+import { say } from '../../src/adapters/say.ts'
 import type { AssistantBlock, Message } from '../../src/message/schema.ts'
 import { anyHistory } from '../support/histories.ts'
 import {
@@ -31,7 +32,7 @@ const clock: ToolSpec = { name: 'clock', parameters: {} }
 type Options = CallOptions & { model?: string; stream?: boolean }
 
 function sent(context: ModelContext, { model = 'm', ...options }: Options = {}): OllamaBody {
-  const body = sentOllama(adapter.encode(context, { model, ...options }).body)
+  const body = sentOllama(say(adapter, context, { model, ...options }).body)
   expect(strictOllamaDefects(body)).toEqual([])
   return body
 }
@@ -42,7 +43,7 @@ describe('a request to Ollama', () => {
     const body = { model: 'm', messages: [{ role: 'user', content: 'Hi' }], stream: true, options: {} }
     expect(sent(hi)).toEqual(body)
     expect(sent(hi, { stream: false }).stream).toBe(false)
-    expect(adapter.encode(hi, { model: 'm' }).path).toBe('/chat')
+    expect(say(adapter, hi, { model: 'm' }).path).toBe('/chat')
   })
 
   test('says instructions, tools, sampling and format in its words', () => {
@@ -150,7 +151,7 @@ describe('a history', () => {
   test('of any kind at all is taken', () => {
     fc.assert(
       fc.property(anyHistory('ollama', { x: 1 }), (messages) => {
-        const { body } = adapter.encode({ messages: deepFreeze(messages) }, { model: 'm' })
+        const { body } = say(adapter, { messages: deepFreeze(messages) }, { model: 'm' })
         expect(strictOllamaDefects(sentOllama(body))).toEqual([])
       }),
     )

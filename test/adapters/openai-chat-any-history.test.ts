@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { chatAdapter } from '../../src/adapters/openai-chat.ts'
+import { say } from '../../src/adapters/say.ts'
 import type { AssistantBlock, Message } from '../../src/message/schema.ts'
 import {
   assistantMessage,
@@ -14,7 +15,7 @@ import { type ChatBody, callsOf, sentBody, strictDefects } from './checkers/open
 
 /** What is sent of a history. It is frozen: writing to it would throw. */
 const sent = (messages: Message[]): ChatBody =>
-  sentBody(chatAdapter().encode({ messages: deepFreeze(messages) }, { model: 'm' }).body)
+  sentBody(say(chatAdapter(), { messages: deepFreeze(messages) }, { model: 'm' }).body)
 
 const image = { type: 'image', mimeType: 'image/png', data: 'iVBORw0KGgo=' } as const
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { type CompatibleServer, SERVERS } from '../../src/adapters/compatible.ts'
 import type { CallOptions, Effort } from '../../src/adapters/contract.ts'
 import { chatAdapter } from '../../src/adapters/openai-chat.ts'
+import { say } from '../../src/adapters/say.ts'
 import { userMessage } from '../support/messages.ts'
 
 type ServerName = keyof typeof SERVERS
@@ -11,7 +12,7 @@ function said(call: CallOptions, model = 'm', server?: ServerName, system?: stri
   const row: CompatibleServer | undefined = server && SERVERS[server]
   const adapter = chatAdapter(row?.quirks ? { quirks: row.quirks } : {})
   const context = { messages: [userMessage('1', 'Hi')], ...(system !== undefined && { system }) }
-  const body: unknown = JSON.parse(JSON.stringify(adapter.encode(context, { model, ...call }).body))
+  const body: unknown = JSON.parse(JSON.stringify(say(adapter, context, { model, ...call }).body))
   const { model: _, stream: __, stream_options: ___, messages, ...rest } = Object(body)
   return call.output ? { ...rest, messages } : rest
 }
@@ -77,7 +78,7 @@ describe('how hard to think', () => {
   test('a whole answer of Qwen comes without thinking, whatever is wanted: it refuses that', () => {
     const adapter = chatAdapter({ quirks: SERVERS.alibaba.quirks })
     const context = { messages: [userMessage('1', 'Hi')] }
-    const { body } = adapter.encode(context, { model: 'qwen3-max', thinking: 'high', stream: false })
+    const { body } = say(adapter, context, { model: 'qwen3-max', thinking: 'high', stream: false })
     expect(body.enable_thinking).toBe(false)
   })
 })

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { AssistantDraft } from '../../src/adapters/contract.ts'
 import { chatAdapter } from '../../src/adapters/openai-chat.ts'
+import { say } from '../../src/adapters/say.ts'
 import { assistantMessage, toolMessage, userMessage } from '../support/messages.ts'
 import { callsIn, hearAll, responseOf, textIn } from './answers.ts'
 import { callsOf, sentBody, textOfContent } from './checkers/openai-chat.ts'
@@ -26,7 +27,7 @@ function pairs(answers: AssistantDraft[]): [string, string][] {
       toolMessage(`t${turn}`, call.id, { content: [{ type: 'text', text: call.name }] }),
     ),
   ])
-  const { body } = adapter.encode({ messages }, { model: 'm' })
+  const { body } = say(adapter, { messages }, { model: 'm' })
   const { messages: sent } = sentBody(body)
   const names = new Map<string, string>()
   const found: [string, string][] = []

@@ -3,6 +3,7 @@ import * as z from 'zod/mini'
 import { SERVER_QUIRKS } from '../../src/adapters/compatible.ts'
 import { chatAdapter } from '../../src/adapters/openai-chat.ts'
 import type { ChatQuirks } from '../../src/adapters/openai-chat-quirks.ts'
+import { say } from '../../src/adapters/say.ts'
 import type { AssistantBlock, FileBlock, Message, UserBlock } from '../../src/message/schema.ts'
 import { assistantMessage, systemMessage, toolMessage, userMessage } from '../support/messages.ts'
 import {
@@ -115,7 +116,7 @@ describe('a request that a provider accepted', () => {
       const { provider, body } = entry
       const messages = body.messages.map((message, at) => canonical(message, at, provider))
       const adapter = chatAdapter({ provider, ...quirksOf(provider) })
-      const encoded = sentBody(adapter.encode({ messages }, { model: body.model }).body)
+      const encoded = sentBody(say(adapter, { messages }, { model: body.model }).body)
       const reasons = ['deepseek', 'zai', 'moonshot'].includes(provider)
       expect(meaning(encoded.messages, reasons)).toEqual(meaning(body.messages, reasons))
       expect(chatDefects(encoded)).toEqual([])
@@ -153,10 +154,7 @@ describe('a request that a provider rejected', () => {
     const defects = chatDefects(body)
     expect(defects.length > 0).toBe(reason === 'shape')
     const messages = body.messages.map((message, at) => canonical(message, at, provider))
-    const encoded = chatAdapter({ provider }).encode(
-      { messages },
-      { model: body.model, maxOutputTokens: 100 },
-    )
+    const encoded = say(chatAdapter({ provider }), { messages }, { model: body.model, maxOutputTokens: 100 })
     expect(chatDefects(sentBody(encoded.body))).toEqual([])
   })
 })

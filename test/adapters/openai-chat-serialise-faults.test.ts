@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { SERVER_QUIRKS } from '../../src/adapters/compatible.ts'
 import { type ChatAdapterOptions, chatAdapter } from '../../src/adapters/openai-chat.ts'
+import { say } from '../../src/adapters/say.ts'
 import {
   type ChatBody,
   type ChatMessage,
@@ -33,7 +34,7 @@ const ALSO = ['S10']
 function encodeFault(fault: Fault): ChatBody {
   const { model = 'm', ...adapter } = TARGETS[fault.input.target ?? ''] ?? {}
   const { context, options } = saidIn(fault)
-  return sentBody(chatAdapter(adapter).encode(context, { model, ...options }).body)
+  return sentBody(say(chatAdapter(adapter), context, { model, ...options }).body)
 }
 
 const roles = (messages: readonly ChatMessage[]): string => messages.map(({ role }) => role[0]).join('')

@@ -4,6 +4,7 @@ import * as z from 'zod/mini'
 import type { CallOptions } from '../../src/adapters/contract.ts'
 import { responsesAdapter } from '../../src/adapters/openai-responses.ts'
 import { RESPONSES_QUIRKS } from '../../src/adapters/openai-responses-quirks.ts'
+import { say } from '../../src/adapters/say.ts'
 import { type AssistantBlock, type FileBlock, type ImageBlock, Message } from '../../src/message/schema.ts'
 import {
   assistantMessage,
@@ -26,7 +27,7 @@ function encode(messages: Message[], options: Options, provider: Provider = 'ope
   const quirks = provider === 'openai' ? {} : RESPONSES_QUIRKS[provider]
   const adapter = responsesAdapter({ provider, quirks })
   return JSON.parse(
-    JSON.stringify(adapter.encode({ messages: deepFreeze(numbered(messages)), tools }, options).body),
+    JSON.stringify(say(adapter, { messages: deepFreeze(numbered(messages)), tools }, options).body),
   )
 }
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { CallOptions } from '../../src/adapters/contract.ts'
 import { type ResponsesAdapterOptions, responsesAdapter } from '../../src/adapters/openai-responses.ts'
 import { RESPONSES_QUIRKS } from '../../src/adapters/openai-responses-quirks.ts'
+import { say } from '../../src/adapters/say.ts'
 import type { AssistantBlock, Message } from '../../src/message/schema.ts'
 import { assistantMessage, systemMessage, toolCall, toolMessage, userMessage } from '../support/messages.ts'
 import { sentResponses } from './checkers/openai-responses-body.ts'
@@ -15,14 +16,14 @@ function encode(
   adapter: ResponsesAdapterOptions = {},
 ) {
   const call = { model, ...(stream !== undefined && { stream }), ...options }
-  return sentResponses(responsesAdapter(adapter).encode({ messages }, call).body)
+  return sentResponses(say(responsesAdapter(adapter), { messages }, call).body)
 }
 const inputOf = (messages: readonly Message[], adapter?: ResponsesAdapterOptions) =>
   encode(messages, {}, adapter).input
 
 describe('a request', () => {
   test('asks for a stream that is not stored, with thinking that can go back', () => {
-    const { path, headers, body } = responsesAdapter().encode({ messages: [question] }, { model: 'gpt-5' })
+    const { path, headers, body } = say(responsesAdapter(), { messages: [question] }, { model: 'gpt-5' })
     expect([path, headers]).toEqual(['/responses', { 'content-type': 'application/json' }])
     expect(sentResponses(body)).toEqual({
       model: 'gpt-5',
@@ -59,7 +60,7 @@ describe('a request', () => {
 
   test('has the caller’s own fields last, whatever they are called', () => {
     const extra = JSON.parse('{"store":true,"__proto__":{"x":1}}')
-    const { body } = responsesAdapter().encode({ messages: [question] }, { model: 'm', extra })
+    const { body } = say(responsesAdapter(), { messages: [question] }, { model: 'm', extra })
     expect(body.store).toBe(true)
     expect(Object.keys(body)).toContain('__proto__')
     expect(Object.getPrototypeOf(body)).toBe(Object.prototype)
@@ -80,7 +81,7 @@ describe('a request', () => {
 
   test('has its instructions beside the history, and later ones within it', () => {
     const context = { system: 'Be brief \ud83d.', messages: [question, systemMessage('s', 'In French.')] }
-    const body = sentResponses(responsesAdapter().encode(context, { model: 'm' }).body)
+    const body = sentResponses(say(responsesAdapter(), context, { model: 'm' }).body)
     expect(body).toMatchObject({
       instructions: 'Be brief \ufffd.',
       input: [{ role: 'user' }, { role: 'system', content: 'In French.' }],
@@ -98,7 +99,7 @@ describe('tools', () => {
   const context = { messages: [question], tools: [{ ...tool, execute: 'not for others' }] }
 
   test('go flat, with the choice among them', () => {
-    const { body } = responsesAdapter().encode(context, { model: 'm', toolChoice: { name: 'f' } })
+    const { body } = say(responsesAdapter(), context, { model: 'm', toolChoice: { name: 'f' } })
     expect(sentResponses(body)).toMatchObject({
       tools: [
         {
@@ -116,18 +117,14 @@ describe('tools', () => {
 
   test('are strict where they say so, and silent where the server knows no such thing', () => {
     const strict = { ...context, tools: [{ ...tool, strict: true }] }
-    expect(responsesAdapter().encode(strict, { model: 'm' }).body.tools).toMatchObject([{ strict: true }])
-    const silent = responsesAdapter({ quirks: { strict: false } }).encode(strict, { model: 'm' })
+    expect(say(responsesAdapter(), strict, { model: 'm' }).body.tools).toMatchObject([{ strict: true }])
+    const silent = say(responsesAdapter({ quirks: { strict: false } }), strict, { model: 'm' })
     expect(sentResponses(silent.body).tools?.[0]).not.toHaveProperty('strict')
   })
 
   test('that are none are left out, and so is the choice', () => {
     const body = encode([question], { toolChoice: 'auto' })
     expect([body.tools, body.tool_choice]).toEqual([undefined, undefined])
-  })
-
-  test('that do not exist cannot be chosen', () => {
-    expect(() => encode([question], { toolChoice: { name: 'g' } })).toThrow('there is no tool "g"')
   })
 })
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type ResponsesAdapterOptions, responsesAdapter } from '../../src/adapters/openai-responses.ts'
 import { RESPONSES_QUIRKS } from '../../src/adapters/openai-responses-quirks.ts'
+import { say } from '../../src/adapters/say.ts'
 import type { AssistantBlock, Message } from '../../src/message/schema.ts'
 import { assistantMessage, toolCall, userMessage } from '../support/messages.ts'
 import { type Item, itemsIn, sentResponses } from './checkers/openai-responses-body.ts'
@@ -13,7 +14,7 @@ function inputOf(
   adapter: ResponsesAdapterOptions = {},
   model = 'gpt-5',
 ): Item[] {
-  return itemsIn(sentResponses(responsesAdapter(adapter).encode({ messages }, { model }).body))
+  return itemsIn(sentResponses(say(responsesAdapter(adapter), { messages }, { model }).body))
 }
 
 describe('an answer goes back', () => {

@@ -2,8 +2,10 @@ import { describe, expect, test } from 'vitest'
 import * as z from 'zod/mini'
 import { collect } from '../../src/adapters/collect.ts'
 import type { CallOptions, ModelContext } from '../../src/adapters/contract.ts'
+import { hear } from '../../src/adapters/hear.ts'
 import { responsesAdapter } from '../../src/adapters/openai-responses.ts'
 import { RESPONSES_QUIRKS, type ResponsesQuirks } from '../../src/adapters/openai-responses-quirks.ts'
+import { say } from '../../src/adapters/say.ts'
 import type { Message, ToolBlock, UserBlock } from '../../src/message/schema.ts'
 import { assistantMessage, systemMessage, toolMessage, userMessage } from '../support/messages.ts'
 import { responseOf } from './answers.ts'
@@ -67,7 +69,7 @@ async function canonical(items: readonly Item[], model: string, provider: string
   const endAnswer = async (id: string) => {
     if (answer.length === 0) return
     const response = { object: 'response', model, status: 'completed', output: answer.map(givenItem) }
-    const heard = await collect(adapterOf(provider).decode(responseOf([JSON.stringify(response)])))
+    const heard = await collect(hear(adapterOf(provider), responseOf([JSON.stringify(response)])))
     history.push(assistantMessage(id, '', heard))
     answer = []
   }
@@ -115,7 +117,7 @@ async function encodedAgain(body: unknown, provider: string): Promise<ResponsesB
     ...(most !== undefined && { maxOutputTokens: most }),
     ...(reasoning?.effort && { thinking: reasoning.effort }),
   }
-  return sentResponses(adapterOf(provider).encode(context, { model, ...options }).body)
+  return sentResponses(say(adapterOf(provider), context, { model, ...options }).body)
 }
 
 /** What we need of a request that may be wrong in anything else. */

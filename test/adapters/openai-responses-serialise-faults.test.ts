@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { responsesAdapter } from '../../src/adapters/openai-responses.ts'
 import { RESPONSES_QUIRKS } from '../../src/adapters/openai-responses-quirks.ts'
+import { say } from '../../src/adapters/say.ts'
 import type { Message } from '../../src/message/schema.ts'
 import { responsesDefects } from './checkers/openai-responses.ts'
 import {
@@ -38,7 +39,7 @@ function encodeFault(fault: Fault, asked?: string): ResponsesBody {
   const messages = writtenBy(model === 'gpt-b' ? 'gpt-a' : 'gpt-x', context.messages)
   const quirks = provider === 'deepseek' ? RESPONSES_QUIRKS.deepseek : {}
   const adapter = responsesAdapter({ provider, quirks })
-  return sentResponses(adapter.encode({ ...context, messages }, { ...options, model: asked ?? model }).body)
+  return sentResponses(say(adapter, { ...context, messages }, { ...options, model: asked ?? model }).body)
 }
 
 const kinds = (body: ResponsesBody): string => itemsIn(body).map(kindOf).join(' ')
@@ -132,7 +133,7 @@ describe('requests do not have the faults reported against other adapters', () =
       }),
     )
     const messages = writtenBy('gpt-x-2026-01-02', saidIn({ ...fault, input }, 'openai').context.messages)
-    const encode = (model: string) => sentResponses(responsesAdapter().encode({ messages }, { model }).body)
+    const encode = (model: string) => sentResponses(say(responsesAdapter(), { messages }, { model }).body)
     const body = encode('gpt-x')
     expect(kinds(body)).toBe('user reasoning assistant function_call function_call_output')
     expect(itemsIn(body).map((item) => field(item, 'id'))).toEqual([

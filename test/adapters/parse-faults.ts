@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
-import type { Adapter, AssistantDraft } from '../../src/adapters/contract.ts'
+import type { Adapter } from '../../src/adapters/adapter.ts'
+import type { AssistantDraft } from '../../src/adapters/contract.ts'
 import { callsIn, type Heard, hearAll, responseOf, textIn } from './answers.ts'
 import { type Fault, faults } from './fixtures.ts'
 
@@ -69,7 +70,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
 
 /** Hears a fault's bodies and holds what comes out against its expectation. A word that nobody knows fails. */
 export async function expectRight(
-  adapter: Pick<Adapter, 'decode'>,
+  adapter: Adapter,
   fault: Fault,
   more: Readonly<Record<string, Check>> = {},
 ): Promise<void> {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect } from 'vitest'
 import * as z from 'zod/mini'
-import type { Adapter } from '../../src/adapters/contract.ts'
+import type { Adapter } from '../../src/adapters/adapter.ts'
 import { type Heard, hearAll, responseOf } from './answers.ts'
 import { answerBytes, cutAt, type Expected, oneByOne, recordedCuts } from './fixtures.ts'
 

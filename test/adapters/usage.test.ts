@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { Adapter, Model } from '../../src/adapters/contract.ts'
+import type { Adapter } from '../../src/adapters/adapter.ts'
+import type { Model } from '../../src/adapters/contract.ts'
 import { geminiAdapter } from '../../src/adapters/gemini.ts'
+import { hear } from '../../src/adapters/hear.ts'
 import { chatAdapter } from '../../src/adapters/openai-chat.ts'
 import { AssistantMessage } from '../../src/message/schema.ts'
 import { withoutNulls } from '../../src/protocol/lenient.ts'
@@ -17,7 +19,7 @@ const ADAPTERS: Readonly<Record<string, (provider: string) => Adapter>> = {
 const chunk = (usage: unknown): string => `data: ${JSON.stringify({ choices: [], usage })}\n\n`
 const GOOD = { prompt_tokens: 10, completion_tokens: 2, total_tokens: 12 }
 const BAD = { prompt_tokens: 10, completion_tokens: 2, total_tokens: 99 }
-const hear = (...usages: unknown[]) => {
+const listen = (...usages: unknown[]) => {
   const text = `data: {"choices":[{"delta":{"content":"x"},"finish_reason":"stop"}]}\n\n`
   return hearAll(chatAdapter(), responseOf([text, ...usages.map(chunk)]))
 }
@@ -50,7 +52,7 @@ describe('numbers that contradict each other', () => {
     ['more read from the cache than was read', { ...GOOD, prompt_tokens_details: { cached_tokens: 11 } }],
     ['a sum that is none', BAD],
   ])('%s', async (_, usage) => {
-    expect((await hear(usage)).message).toMatchObject({ usageRaw: usage, content: [{ text: 'x' }] })
+    expect((await listen(usage)).message).toMatchObject({ usageRaw: usage, content: [{ text: 'x' }] })
   })
 })
 
@@ -58,20 +60,20 @@ describe('of several reports the newest counts', () => {
   const usage = { input: 10, output: 2, cacheRead: 0, cacheWrite: 0, total: 12 }
 
   test('a good one replaces what contradicted itself', async () => {
-    const { message } = await hear(BAD, GOOD)
+    const { message } = await listen(BAD, GOOD)
     expect(message.usage).toEqual(usage)
     expect(message).not.toHaveProperty('usageRaw')
   })
 
   test('one that contradicts itself leaves nothing of an older one', async () => {
-    const { message } = await hear(GOOD, BAD)
+    const { message } = await listen(GOOD, BAD)
     expect(message).not.toHaveProperty('usage')
     expect(message.usageRaw).toEqual(BAD)
   })
 
   test('one that says nothing changes nothing', async () => {
-    expect((await hear(GOOD, {}, null)).message.usage).toEqual(usage)
-    expect((await hear({})).message).not.toHaveProperty('usageRaw')
+    expect((await listen(GOOD, {}, null)).message.usage).toEqual(usage)
+    expect((await listen({})).message).not.toHaveProperty('usageRaw')
   })
 })
 
@@ -80,7 +82,8 @@ test('a run keeps what contradicts itself with the message, and counts by it nei
     provider: 'openai',
     id: 'm',
     stream: () =>
-      chatAdapter().decode(
+      hear(
+        chatAdapter(),
         responseOf([
           `data: {"choices":[{"delta":{"content":"x"},"finish_reason":"stop"}]}\n\n`,
           chunk(GOOD),

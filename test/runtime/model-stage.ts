@@ -26,7 +26,6 @@ export function modelStage() {
     modelOf: (baseURL: string, more: Partial<HttpModelOptions> = {}) =>
       httpModel({
         adapter: chatAdapter({ provider: 'p' }),
-        provider: 'p',
         model: 'm',
         baseURL,
         env: stage.clock,

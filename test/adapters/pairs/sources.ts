@@ -1,6 +1,6 @@
+import type { Adapter } from '../../../src/adapters/adapter.ts'
 import { messagesAdapter } from '../../../src/adapters/anthropic.ts'
 import { SERVER_QUIRKS } from '../../../src/adapters/compatible.ts'
-import type { Adapter } from '../../../src/adapters/contract.ts'
 import { geminiAdapter } from '../../../src/adapters/gemini.ts'
 import { interactionsAdapter } from '../../../src/adapters/gemini-interactions.ts'
 import { ollamaAdapter } from '../../../src/adapters/ollama.ts'

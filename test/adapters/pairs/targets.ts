@@ -7,6 +7,7 @@ import { ollamaAdapter } from '../../../src/adapters/ollama.ts'
 import { chatAdapter } from '../../../src/adapters/openai-chat.ts'
 import type { ChatQuirks } from '../../../src/adapters/openai-chat-quirks.ts'
 import { responsesAdapter } from '../../../src/adapters/openai-responses.ts'
+import { say } from '../../../src/adapters/say.ts'
 import { chromeModel } from '../../../src/chrome.ts'
 import type { Message } from '../../../src/message/schema.ts'
 import { fakeLanguageModel } from '../../runtime/fake-language-model.ts'
@@ -44,7 +45,7 @@ const chat = (provider: string, model: string, quirks: ChatQuirks = {}): Target 
   provider,
   model,
   send(messages) {
-    const body = wire(chatAdapter({ provider, quirks }).encode({ system, messages, tools }, { model }).body)
+    const body = wire(say(chatAdapter({ provider, quirks }), { system, messages, tools }, { model }).body)
     return { defects: serverDefects(body, provider), said: JSON.stringify(body) }
   },
 })
@@ -53,7 +54,7 @@ const responses = (model: string, provider = 'openai'): Target => ({
   provider,
   model,
   send(messages) {
-    const body = wire(responsesAdapter({ provider }).encode({ system, messages, tools }, { model }).body)
+    const body = wire(say(responsesAdapter({ provider }), { system, messages, tools }, { model }).body)
     return { defects: responsesDefects(body), said: JSON.stringify(body) }
   },
 })
@@ -62,7 +63,7 @@ const anthropic = (model: string): Target => ({
   provider: 'anthropic',
   model,
   send(messages) {
-    const body = wire(messagesAdapter().encode({ system, messages, tools }, { model }).body)
+    const body = wire(say(messagesAdapter(), { system, messages, tools }, { model }).body)
     return { defects: messagesDefects(body), said: JSON.stringify(body) }
   },
 })
@@ -71,7 +72,7 @@ const gemini = (model: string): Target => ({
   provider: 'google',
   model,
   send(messages) {
-    const body = wire(geminiAdapter().encode({ system, messages, tools }, { model }).body)
+    const body = wire(say(geminiAdapter(), { system, messages, tools }, { model }).body)
     return { defects: strictGeminiDefects(body, model), said: JSON.stringify(body) }
   },
 })
@@ -80,7 +81,7 @@ const interactions = (model: string): Target => ({
   provider: 'google-interactions',
   model,
   send(messages) {
-    const body = wire(interactionsAdapter().encode({ system, messages, tools }, { model }).body)
+    const body = wire(say(interactionsAdapter(), { system, messages, tools }, { model }).body)
     return { defects: strictInteractionDefects(body), said: JSON.stringify(body) }
   },
 })
@@ -89,7 +90,7 @@ const ollama: Target = {
   provider: 'ollama',
   model: 'qwen3',
   send(messages) {
-    const body = wire(ollamaAdapter().encode({ system, messages, tools }, { model: 'qwen3' }).body)
+    const body = wire(say(ollamaAdapter(), { system, messages, tools }, { model: 'qwen3' }).body)
     return { defects: strictOllamaDefects(body), said: JSON.stringify(body) }
   },
 }
