@@ -58,16 +58,25 @@ export type {
 } from './chat/types.ts'
 export type {
   AssembledContext,
-  AssembleOptions,
-  ContextTool,
-  DroppedMessage,
   IncludedMessage,
   IncludeReason,
 } from './context/assemble.ts'
 export { assembleContext } from './context/assemble.ts'
 export { CallRecord, SentContext } from './context/call-record.ts'
+export type {
+  Draft,
+  DraftItem,
+  DraftTurn,
+  DroppedMessage,
+  ItemChange,
+  Note,
+  NoteKind,
+  Policy,
+  Space,
+} from './context/draft.ts'
 export type { Estimator } from './context/estimate.ts'
 export { createEstimator } from './context/estimate.ts'
+export type { AssembleOptions, ContextTool } from './context/open-draft.ts'
 export type { Provenance, Recall, Recalled, RecallQuery } from './context/recalled.ts'
 export type { DropReason } from './context/sendable.ts'
 export type { SessionRecord, SessionRecords } from './context/session-records.ts'

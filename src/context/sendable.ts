@@ -1,4 +1,10 @@
-import { type AssistantMessage, type Message, SCHEMA_VERSION, type UserMessage } from '../message/schema.ts'
+import {
+  type AssistantMessage,
+  type Message,
+  SCHEMA_VERSION,
+  type TextBlock,
+  type UserMessage,
+} from '../message/schema.ts'
 import { textOf } from '../message/text.ts'
 
 /** Why a message is not in a context. */
@@ -20,6 +26,12 @@ export type DropReason =
   | 'dangling'
   /** Its turn, or a newer one, does not fit. */
   | 'budget'
+  /** Its turn is older than the turns that are wanted. */
+  | 'window'
+  /** A summary stands for it. */
+  | 'summary'
+  /** It belongs to a finished task, for which one line stands. */
+  | 'task'
 
 /** What stands at the end of a text that was cut off. */
 export const INTERRUPTED_MARK = '[interrupted]'
@@ -34,20 +46,27 @@ const says = (message: Message): boolean =>
     return block.type !== 'thinking' && block.type !== 'source'
   })
 
-/** A half answer as text that says so: what else is in it may be cut anywhere. What was counted or measured is not this. */
-function asMarkedText(message: AssistantMessage): AssistantMessage {
-  const {
-    usage: _usage,
-    usageRaw: _raw,
-    tokenCount: _count,
-    error: _error,
-    stopReason: _reason,
-    responseId: _id,
-    ...rest
-  } = message
-  const text = `${textOf(message).trimEnd()} ${INTERRUPTED_MARK}`
-  return { ...rest, status: 'completed', content: [{ type: 'text', text }] }
-}
+/** A message that says this instead: no revision of the other, and nothing that was counted or measured of it. */
+const saying = (
+  { id, sessionId, parentId, createdAt, updatedAt, metadata }: Message,
+  text: string,
+): Omit<UserMessage, 'role'> & { content: TextBlock[] } => ({
+  id,
+  sessionId,
+  parentId,
+  status: 'completed',
+  content: [{ type: 'text', text }],
+  createdAt,
+  updatedAt,
+  ...(metadata && { metadata }),
+  v: SCHEMA_VERSION,
+})
+
+/** A half answer as text that says so: what else is in it may be cut anywhere. */
+const asMarkedText = (message: AssistantMessage): AssistantMessage => ({
+  role: 'assistant',
+  ...saying(message, `${textOf(message).trimEnd()} ${INTERRUPTED_MARK}`),
+})
 
 /** The message as a model may see it, or why it may not. */
 export function sendable(message: Message, interrupted: 'text' | 'drop'): Message | DropReason {
@@ -61,16 +80,9 @@ export function sendable(message: Message, interrupted: 'text' | 'drop'): Messag
 }
 
 /** A later system message as a note of the user, so that the first instructions stay on top and alone. */
-export const asNote = ({ id, sessionId, parentId, createdAt, updatedAt, content }: Message): UserMessage => ({
-  id,
-  sessionId,
-  parentId,
+export const asNote = (message: Message): UserMessage => ({
   role: 'user',
-  status: 'completed',
-  content: [{ type: 'text', text: `${INSTRUCTIONS_MARK}\n${textOf({ content })}` }],
-  createdAt,
-  updatedAt,
-  v: SCHEMA_VERSION,
+  ...saying(message, `${INSTRUCTIONS_MARK}\n${textOf(message)}`),
 })
 
 /** The calls of a message that are ours to answer. */
@@ -94,6 +106,7 @@ export function withAnsweredCalls(
     return kept
   })
   if (content.length === message.content.length) return message
-  const stripped = { ...message, content }
+  const { rev: _rev, ...rest } = message
+  const stripped = { ...rest, content }
   return says(stripped) ? stripped : 'dangling'
 }

@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
-import { type AssembleOptions, assembleContext } from '../../src/context/assemble.ts'
+import { assembleContext } from '../../src/context/assemble.ts'
+import type { AssembleOptions } from '../../src/context/open-draft.ts'
 import type { Message } from '../../src/message/schema.ts'
 import { assistantMessage, userMessage } from '../support/messages.ts'
 import { problemsOf } from './checker.ts'

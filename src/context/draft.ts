@@ -1,0 +1,142 @@
+import type { Message } from '../message/schema.ts'
+import type { Estimator } from './estimate.ts'
+import type { Provenance } from './recalled.ts'
+import type { DropReason } from './sendable.ts'
+import type { Item } from './turns.ts'
+
+/** What was done to the copy of a message that is sent; the history keeps the message as it is. */
+export type ItemChange = 'compacted' | 'clipped' | 'redacted'
+
+/** A message of a draft, and what it costs. */
+export interface DraftItem extends Item {
+  /** As estimated, of what is sent. */
+  tokens: number
+  changes?: readonly ItemChange[]
+  /** How many secrets were replaced in it. */
+  redacted?: number
+}
+
+/** A user message and what answers it, and what they cost together. */
+export interface DraftTurn {
+  items: readonly DraftItem[]
+  tokens: number
+}
+
+/** What a note is for, in the order in which notes are sent. */
+export type NoteKind = 'pins' | 'goal' | 'tasks' | 'memory' | 'summary'
+
+/** A text beside the conversation: it stands behind the instructions, or before the newest question. */
+export interface Note {
+  kind: NoteKind
+  /** As it is sent, its mark included. */
+  text: string
+  tokens: number
+  /** The message that it repeats: it is not sent where that message is, unchanged. */
+  of?: string
+  /** It is sent in any case. */
+  always?: boolean
+  /** @default 'system' */
+  place?: 'system' | 'question'
+  /** Where several of a kind do not fit, the one of the highest rank goes first, of equal ones the first. @default 0 */
+  rank?: number
+  /** How many secrets were replaced in it. */
+  redacted?: number
+  /** Of what was recalled. */
+  provenance?: Provenance
+}
+
+export interface DroppedMessage {
+  id: string
+  reason: DropReason
+  /** As estimated, where it could have been sent. */
+  tokens?: number
+}
+
+/** A context on its way from the history to what is sent. Policies make a new one; nothing in it is ever changed. */
+export interface Draft {
+  /** Oldest first. The last one, the newest, stays in any case. */
+  turns: readonly DraftTurn[]
+  notes: readonly Note[]
+  dropped: readonly DroppedMessage[]
+}
+
+/** What a policy may know beside the draft. */
+export interface Space {
+  /** Tokens for turns and notes together; `Infinity` without a window. */
+  available: number
+  estimate: Pick<Estimator, 'text' | 'message'>
+}
+
+/** One way to make a context smaller or better: a pure function. What it has nothing to do with it gives back as it came. */
+export interface Policy {
+  /** For the record of a call. */
+  readonly name: string
+  apply(draft: Draft, space: Space): Draft
+}
+
+export const turnOf = (items: readonly DraftItem[]): DraftTurn => {
+  let tokens = 0
+  for (const item of items) tokens += item.tokens
+  return { items, tokens }
+}
+
+/** The draft without its oldest turns. */
+export function withoutTurns(draft: Draft, count: number, reason: DropReason): Draft {
+  if (count <= 0) return draft
+  const gone = draft.turns.slice(0, count).flatMap(({ items }) => droppedOf(items, reason))
+  return { ...draft, turns: draft.turns.slice(count), dropped: [...draft.dropped, ...gone] }
+}
+
+export const droppedOf = (items: readonly DraftItem[], reason: DropReason): DroppedMessage[] =>
+  items.map(({ message: { id }, tokens }) => ({ id, reason, tokens }))
+
+/** The draft with every message as `change` gives it back; the very same where that is no other. `age` of the newest turn is 0. */
+export function mapItems(draft: Draft, change: (item: DraftItem, age: number) => DraftItem): Draft {
+  let touched = false
+  const turns = draft.turns.map((turn, at) => {
+    const items = turn.items.map((item) => change(item, draft.turns.length - 1 - at))
+    if (items.every((item, place) => item === turn.items[place])) return turn
+    touched = true
+    return turnOf(items)
+  })
+  return touched ? { ...draft, turns } : draft
+}
+
+/** The draft with more notes; of those that repeat one message, the first. */
+export function withNotes(draft: Draft, notes: readonly Note[]): Draft {
+  const said = new Set(draft.notes.map(({ of }) => of))
+  const fresh = notes.filter(({ of }) => of === undefined || !said.has(of))
+  return fresh.length === 0 ? draft : { ...draft, notes: [...draft.notes, ...fresh] }
+}
+
+/** A note, and what it costs: a line more for the space around it. */
+export const noteOf = (space: Space, kind: NoteKind, text: string, more: Partial<Note> = {}): Note => ({
+  kind,
+  text,
+  tokens: space.estimate.text(text) + 1,
+  ...more,
+})
+
+/** Makes copies of messages, and remembers them, so that nothing is made or counted twice while a message stays the same. */
+export function remembered(
+  make: (item: DraftItem, space: Space) => DraftItem,
+): (item: DraftItem, space: Space) => DraftItem {
+  const known = new WeakMap<Message, { estimate: Space['estimate']; made: DraftItem }>()
+  return (item, space) => {
+    const present = known.get(item.message)
+    if (present?.estimate === space.estimate) return present.made
+    const made = make(item, space)
+    known.set(item.message, { estimate: space.estimate, made })
+    return made
+  }
+}
+
+/** An item whose message was changed: no revision of it any more, so that nobody takes the one for the other. */
+export function changedItem(
+  { as, changes = [] }: DraftItem,
+  { rev: _rev, ...message }: Message,
+  change: ItemChange,
+  { estimate }: Space,
+): DraftItem {
+  return { message, as, tokens: estimate.message(message), changes: [...changes, change] }
+}

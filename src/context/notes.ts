@@ -1,0 +1,157 @@
+import type { Message, UserMessage } from '../message/schema.ts'
+import { textOf } from '../message/text.ts'
+import { clipText } from './clip.ts'
+import { type Draft, type Note, type NoteKind, noteOf, type Policy, withNotes } from './draft.ts'
+import { stepsOf, withoutSteps } from './policies.ts'
+import type { Recalled } from './recalled.ts'
+
+export interface PinOptions {
+  /** Which messages are pinned. @default those whose metadata has `pinned: true` */
+  isPinned?: (message: Message) => boolean
+  /** What is to be known in any case, word for word. */
+  facts?: readonly string[]
+}
+
+const hasMark = (message: Message, name: string): boolean => message.metadata?.[name] === true
+
+/**
+ * Pinned facts and messages are never dropped, shortened or summarised: where a pinned message is not in the context as it
+ * is, its text stands behind the instructions, word for word. Must come before policies that change messages.
+ */
+export const pins = ({
+  isPinned = (message) => hasMark(message, 'pinned'),
+  facts = [],
+}: PinOptions = {}): Policy => ({
+  name: 'pins',
+  apply(draft, space) {
+    const notes = facts.map((fact) => noteOf(space, 'pins', `[pinned] ${fact}`))
+    for (const { items } of draft.turns)
+      for (const { message } of items) {
+        const text = isPinned(message) ? textOf(message) : ''
+        if (text.trim() === '') continue
+        const origin = message.role === 'tool' ? ` ${message.toolName}:` : ''
+        notes.push(noteOf(space, 'pins', `[pinned]${origin} ${text}`, { of: message.id }))
+      }
+    return withNotes(draft, notes)
+  },
+})
+
+export interface GoalOptions {
+  /** The task in words, where the app knows it. */
+  goal?: string
+  /** Which user messages set a new goal. @default those whose metadata has `goal: true` */
+  isGoal?: (message: UserMessage) => boolean
+}
+
+/** Characters of a task that is restated. */
+const GOAL = 2_000
+
+/**
+ * The user's task, restated behind the instructions. It is what the newest message says that sets a goal, else the first
+ * message; a new goal supersedes the old one, and the note says so, since the old one may still be in the history. A first
+ * goal is restated only where its message is not sent itself.
+ */
+export const goalNote = ({
+  goal,
+  isGoal = (message) => hasMark(message, 'goal'),
+}: GoalOptions = {}): Policy => ({
+  name: 'goal',
+  apply(draft, space) {
+    if (goal !== undefined) return withNotes(draft, [noteOf(space, 'goal', `[task] ${goal}`)])
+    const users = draft.turns.flatMap(({ items }, place) =>
+      items.flatMap(({ message, as }) =>
+        message.role === 'user' && as === 'itself' ? [{ message, place }] : [],
+      ),
+    )
+    const [first] = users
+    const set = users.findLast(({ message }) => isGoal(message)) ?? first
+    const text = set ? textOf(set.message).trim() : ''
+    if (!set || text === '' || set.place === draft.turns.length - 1) return draft
+    const changed = set !== first
+    const mark = changed ? '[task, instead of earlier ones]' : '[task]'
+    const more = { of: set.message.id, ...(changed && { always: true }) }
+    return withNotes(draft, [noteOf(space, 'goal', `${mark} ${clipText(text, GOAL)}`, more)])
+  },
+})
+
+/** A part of the conversation that is over, and what came of it. */
+export interface FinishedTask {
+  /** Its first message. */
+  from: string
+  /** Its last message. */
+  to: string
+  /** What is left to know of it, in a line. */
+  line: string
+}
+
+/**
+ * One line for each finished task in place of its messages. What is only partly in it stays: a call goes with its results or
+ * not at all. So does the newest turn. A task has a line where its messages are there, or went into a summary.
+ */
+export const finishedTasks = (
+  tasks: readonly FinishedTask[] | ((messages: readonly Message[]) => readonly FinishedTask[]),
+): Policy => ({
+  name: 'tasks',
+  apply(draft, space) {
+    const items = draft.turns.flatMap((turn) => turn.items)
+    const given = typeof tasks === 'function' ? tasks(items.map(({ message }) => message)) : tasks
+    const notes: Note[] = []
+    let made: Draft = draft
+    for (const { from, to, line } of given) {
+      const start = items.findIndex(({ message }) => message.id === from)
+      const end = items.findIndex(({ message }) => message.id === to)
+      if (start === -1 && draft.dropped.some(({ id, reason }) => id === from && reason === 'summary'))
+        notes.push(noteOf(space, 'tasks', `[done] ${line}`))
+      if (start === -1 || end < start) continue
+      const range = new Set(items.slice(start, end + 1))
+      const steps = made.turns.slice(0, -1).flatMap(stepsOf)
+      const whole = steps.filter((step) => step.items.every((item) => range.has(item)))
+      if (whole.length === 0) continue
+      made = withoutSteps(made, new Set(whole.flatMap((step) => step.items)), 'task')
+      notes.push(noteOf(space, 'tasks', `[done] ${line}`))
+    }
+    return withNotes(made, notes)
+  },
+})
+
+/**
+ * A list in an order in which its best are not lost in the middle: given best first, the best stand at the two ends.
+ * Models use best what stands first and last (Liu et al. 2023, "Lost in the Middle").
+ */
+export function edgesFirst<T>(ranked: readonly T[]): T[] {
+  const head: T[] = []
+  const tail: T[] = []
+  for (const [rank, item] of ranked.entries()) (rank % 2 === 0 ? head : tail).push(item)
+  return [...head, ...tail.reverse()]
+}
+
+/** What somebody's memory found, the nearest first, each with where it is from; nothing that is sent anyway. */
+export const recalled = (found: readonly Recalled[]): Policy => ({
+  name: 'recall',
+  apply(draft, space) {
+    const known = new Set<string>()
+    const fresh = found.filter(({ text }) => text.trim() !== '' && !known.has(text) && known.add(text))
+    const notes = fresh.map(({ text, provenance }, rank) => {
+      const { kind, id, source } = provenance
+      const mark = source === undefined ? '[from memory]' : `[from memory: ${source}]`
+      return noteOf(space, 'memory', `${mark} ${text}`, {
+        rank,
+        provenance,
+        ...(kind === 'message' && { of: id }),
+      })
+    })
+    return withNotes(draft, edgesFirst(notes))
+  },
+})
+
+/** Puts notes of these kinds right before the newest question instead of behind the instructions. */
+export const nearQuestion = (kinds: readonly NoteKind[] = ['memory']): Policy => ({
+  name: 'nearQuestion',
+  apply(draft) {
+    if (!draft.notes.some(({ kind }) => kinds.includes(kind))) return draft
+    const notes = draft.notes.map((note) =>
+      kinds.includes(note.kind) ? { ...note, place: 'question' as const } : note,
+    )
+    return { ...draft, notes }
+  },
+})

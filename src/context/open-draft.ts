@@ -1,0 +1,80 @@
+import type { Message } from '../message/schema.ts'
+import { pathTo } from '../message/tree.ts'
+import { type Draft, type DroppedMessage, type Policy, type Space, turnOf } from './draft.ts'
+import { createEstimator, type Estimator } from './estimate.ts'
+import { turnsOf } from './turns.ts'
+
+/** A tool as far as a context needs to know it. */
+export interface ContextTool {
+  name: string
+  description?: string
+  /** JSON Schema of the arguments. */
+  parameters: Readonly<Record<string, unknown>>
+}
+
+export interface AssembleOptions {
+  /** The selected branch, oldest first; with `headId`, all messages of the session in any order. */
+  messages: Iterable<Message>
+  /** Last message of the branch to send. Without it, `messages` is that branch. */
+  headId?: string | null
+  /** Instructions; they win over a system message of the history, which then goes in as a note. */
+  system?: string
+  tools?: readonly ContextTool[]
+  /** Tokens the model can hold, question and answer together. @default no limit */
+  window?: number
+  /** Tokens of the window that are left to the answer. @default a quarter of the window, at most 4,096 */
+  reserve?: number
+  /** @default createEstimator() */
+  estimate?: Pick<Estimator, 'text' | 'message'>
+  /** What becomes of an answer that was cut off: its text with a mark, or nothing. @default 'text' */
+  interrupted?: 'text' | 'drop'
+  /** What is done to the draft, one after another, before it is cut to the window. @default none */
+  policies?: readonly Policy[]
+}
+
+/** A draft as it is before any policy, and what it is to fit into. */
+export interface OpenDraft {
+  draft: Draft
+  space: Space
+  /** The instructions, and the message that holds them, where one does. */
+  system: string | undefined
+  systemId: string | undefined
+  tools: readonly ContextTool[] | undefined
+  /** Tokens of what is never cut. */
+  fixed: { system: number; tools: number }
+  /** Tokens for everything: the window without the reserve. */
+  room: number
+}
+
+const DEFAULT_RESERVE = 4_096
+
+/** The selected branch, and what is on others. */
+function branchOf(messages: Iterable<Message>, headId: string | null | undefined) {
+  if (headId === undefined) return { branch: messages, others: [] }
+  const given = [...messages]
+  const branch = pathTo(given, headId)
+  const ids = new Set(branch.map((message) => message.id))
+  return { branch, others: given.filter((message) => !ids.has(message.id)) }
+}
+
+/** Reads a history as a draft: all that may be sent, in turns, with what it costs. */
+export function openDraft(options: AssembleOptions): OpenDraft {
+  const { window, tools, estimate = createEstimator(), interrupted = 'text' } = options
+  const { reserve = window === undefined ? 0 : Math.min(DEFAULT_RESERVE, Math.ceil(window / 4)) } = options
+  const { branch, others } = branchOf(options.messages, options.headId)
+  const found = turnsOf(branch, { system: options.system, interrupted })
+  const system = options.system ?? found.system?.text
+  const fixed = {
+    system: system === undefined ? 0 : estimate.text(system),
+    tools: tools?.length ? estimate.text(JSON.stringify(tools)) : 0,
+  }
+  const turns = found.turns.map((items) =>
+    turnOf(items.map((item) => ({ ...item, tokens: estimate.message(item.message) }))),
+  )
+  const dropped: DroppedMessage[] = others.map(({ id }) => ({ id, reason: 'branch' }))
+  for (const one of found.dropped) dropped.push(one)
+  const room = window === undefined ? Number.POSITIVE_INFINITY : window - reserve
+  const space = { available: room - fixed.system - fixed.tools, estimate }
+  const systemId = found.system?.id
+  return { draft: { turns, notes: [], dropped }, space, system, systemId, tools, fixed, room }
+}

@@ -1,0 +1,192 @@
+import type { AssistantBlock, Message, TextBlock, ToolCallBlock } from '../message/schema.ts'
+import {
+  changedItem,
+  type DraftItem,
+  mapItems,
+  type Note,
+  type Policy,
+  remembered,
+  type Space,
+} from './draft.ts'
+import { cards, emails, type Finder, keys, phones, type Span } from './secrets.ts'
+
+/** What is replaced in one session, and by what. */
+interface Vault {
+  /** Secret, by kind and key, to its placeholder. */
+  readonly placeholders: Map<string, string>
+  /** Placeholder to secret, as it was first written. */
+  readonly secrets: Map<string, string>
+  /** How many there are, by kind. */
+  readonly counts: Map<string, number>
+  /** An item without its secrets, made once. */
+  copyOf(item: DraftItem, space: Space): DraftItem
+}
+
+export interface RedactionOptions {
+  /** What is a secret. @default keys, cards, emails and phones */
+  finders?: readonly Finder[]
+}
+
+/** Replaces secrets in what a model gets to see. The history keeps them. */
+export interface Redaction {
+  /** For `assembleContext`; must come after policies that add texts. */
+  readonly policy: Policy
+  /** The text with placeholders in place of secrets, the same ones as in every context of that session. */
+  conceal(sessionId: string, text: string): string
+  /** The text with the secrets in place of the placeholders of that session: for display, on this device. */
+  reveal(sessionId: string, text: string): string
+}
+
+function newVault(finders: readonly Finder[]): Vault {
+  const vault: Vault = {
+    placeholders: new Map(),
+    secrets: new Map(),
+    counts: new Map(),
+    copyOf: remembered((item, space) => {
+      const tally = { count: 0 }
+      const message = concealMessage(item.message, (text) => conceal(vault, finders, text, tally))
+      const { count } = tally
+      return count === 0 ? item : { ...changedItem(item, message, 'redacted', space), redacted: count }
+    }),
+  }
+  return vault
+}
+
+function placeholderOf(vault: Vault, { kind, key = (text) => text }: Finder, secret: string): string {
+  const name = `${kind}:${key(secret)}`
+  const known = vault.placeholders.get(name)
+  if (known !== undefined) return known
+  const number = (vault.counts.get(kind) ?? 0) + 1
+  const placeholder = `[${kind}-${number}]`
+  vault.counts.set(kind, number)
+  vault.placeholders.set(name, placeholder)
+  vault.secrets.set(placeholder, secret)
+  return placeholder
+}
+
+/** What was replaced, and how often. */
+interface Tally {
+  count: number
+}
+
+function conceal(vault: Vault, finders: readonly Finder[], text: string, tally: Tally): string {
+  const found: (Span & { by: Finder })[] = []
+  for (const by of finders)
+    for (const span of by.find(text)) if (span.end > span.start) found.push({ ...span, by })
+  if (found.length === 0) return text
+  found.sort((a, b) => a.start - b.start || b.end - a.end)
+  let made = ''
+  let done = 0
+  for (const { start, end, by } of found) {
+    // Of two that overlap, the first; what the second has beyond it goes, too.
+    if (start < done) {
+      done = Math.max(done, end)
+      continue
+    }
+    made += text.slice(done, start) + placeholderOf(vault, by, text.slice(start, end))
+    done = end
+    tally.count++
+  }
+  return made + text.slice(done)
+}
+
+/** Numbers may be secrets, too, from this size on: cards and phones. */
+const LONG_NUMBER = 1e7
+
+/** JSON with every text in it replaced; the very same where none is. */
+function concealJson(value: unknown, replace: (text: string) => string): unknown {
+  if (typeof value === 'string') return replace(value)
+  if (typeof value === 'number' && value >= LONG_NUMBER) {
+    const text = String(value)
+    const made = replace(text)
+    return made === text ? value : made
+  }
+  if (Array.isArray(value)) {
+    const made = value.map((one) => concealJson(one, replace))
+    return made.every((one, at) => one === value[at]) ? value : made
+  }
+  if (typeof value !== 'object' || value === null) return value
+  const made = Object.entries(value).map(([name, one]) => [name, concealJson(one, replace)] as const)
+  const before: readonly unknown[] = Object.values(value)
+  return made.every(([, one], at) => one === before[at]) ? value : Object.fromEntries(made)
+}
+
+function concealCall(block: ToolCallBlock, replace: (text: string) => string): ToolCallBlock {
+  const made = { ...block }
+  if (block.arguments !== undefined) made.arguments = concealJson(block.arguments, replace)
+  if (block.rawArguments !== undefined) made.rawArguments = replace(block.rawArguments)
+  return made.arguments === block.arguments && made.rawArguments === block.rawArguments ? block : made
+}
+
+function concealText(block: TextBlock, replace: (text: string) => string): TextBlock {
+  const text = replace(block.text)
+  if (text === block.text) return block
+  // What was signed or cited is not this text any more.
+  const { signature: _proof, ...rest } = block
+  return { ...rest, text }
+}
+
+/** The message without its secrets. Thinking that holds one is left out: it could not be replayed changed. */
+function concealMessage(message: Message, replace: (text: string) => string): Message {
+  const plain = <B extends { type: string }>(block: B | TextBlock): B | TextBlock =>
+    isText(block) ? concealText(block, replace) : block
+  switch (message.role) {
+    case 'system':
+      return { ...message, content: message.content.map((block) => concealText(block, replace)) }
+    case 'user':
+      return { ...message, content: message.content.map(plain) }
+    case 'tool':
+      return { ...message, content: message.content.map(plain) }
+    case 'assistant':
+      return { ...message, content: message.content.flatMap((block) => concealSaid(block, replace)) }
+  }
+}
+
+const isText = (block: { type: string }): block is TextBlock => block.type === 'text'
+
+function concealSaid(block: AssistantBlock, replace: (text: string) => string): AssistantBlock[] {
+  if (block.type === 'text') return [concealText(block, replace)]
+  if (block.type === 'toolCall') return [concealCall(block, replace)]
+  return block.type === 'thinking' && replace(block.text) !== block.text ? [] : [block]
+}
+
+/**
+ * Replaces what is secret by placeholders such as `[email-1]`: in texts, in the arguments of calls, in results and in notes. The
+ * same secret has the same placeholder as long as this redaction lives, in each session its own. Instructions and tools stay
+ * as they are: they are the app's own words. What only its provider can read stays, too (blocks of type `other`).
+ */
+export function createRedaction({ finders }: RedactionOptions = {}): Redaction {
+  const all = finders ?? [...keys(), ...cards(), ...emails(), ...phones()]
+  const vaults = new Map<string, Vault>()
+  const vaultOf = (sessionId: string): Vault => {
+    const known = vaults.get(sessionId) ?? newVault(all)
+    vaults.set(sessionId, known)
+    return known
+  }
+  const concealNote = (note: Note, vault: Vault, { estimate }: Space): Note => {
+    const tally = { count: 0 }
+    const text = conceal(vault, all, note.text, tally)
+    return tally.count === 0
+      ? note
+      : { ...note, text, tokens: estimate.text(text) + 1, redacted: tally.count }
+  }
+  const policy: Policy = {
+    name: 'redact',
+    apply(draft, space) {
+      const made = mapItems(draft, (item) => vaultOf(item.message.sessionId).copyOf(item, space))
+      const sessionId = draft.turns[0]?.items[0]?.message.sessionId
+      if (sessionId === undefined) return made
+      const vault = vaultOf(sessionId)
+      const notes = draft.notes.map((note) => concealNote(note, vault, space))
+      return notes.every((note, at) => note === draft.notes[at]) ? made : { ...made, notes }
+    },
+  }
+  return {
+    policy,
+    conceal: (sessionId, text) => conceal(vaultOf(sessionId), all, text, { count: 0 }),
+    reveal(sessionId, text) {
+      const secrets = vaults.get(sessionId)?.secrets
+      return secrets ? text.replace(/\[[a-z]+-\d+\]/g, (one) => secrets.get(one) ?? one) : text
+    },
+  }
+}
