@@ -11,6 +11,8 @@ export interface CallStart
     CallRecord,
     'id' | 'sessionId' | 'runId' | 'messageId' | 'attempt' | 'provider' | 'model' | 'startedAt' | 'sent'
   > {
+  /** What the run is a step of, where somebody said so. */
+  parent?: string
   /** What the request will say, unless the watch says otherwise. */
   traceparent: string
   /** What the model gets to see; absent where an answer is gone on with. */
@@ -69,6 +71,7 @@ export function beginCall(
     ...(context && { sent: sentOf(context) }),
   }
   const start: CallStart = {
+    ...(options.traceparent && { parent: options.traceparent }),
     ...known,
     traceparent,
     ...(context && { context }),
