@@ -1,5 +1,5 @@
 // `npm run bench`: what DESIGN's budgets promise, each beside a peer in the same run.
-//   --only sse | store | json | sizes, or the beginning of a case's name
+//   --only sse | store | json | memory | sizes, or the beginning of a case's name
 //   --rounds 15
 import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus, loadavg, tmpdir } from 'node:os'
@@ -19,6 +19,7 @@ const sizes: Sizes = {
   sse: { events: 10_000, many: 100_000 },
   store: { deltas: 10_000, few: 1_000, many: 50_000, history: 2_000 },
   json: { characters: 200_000 },
+  memory: { facts: 100_000, dims: 384 },
 }
 
 /** What was measured on, and how busy it was: a ratio from a busy machine says less. */

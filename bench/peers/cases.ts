@@ -1,5 +1,6 @@
 import { type JsonSizes, jsonCases } from '../json.ts'
 import { type Case, type MeasureOptions, measure, type Result } from '../measure.ts'
+import { type MemorySizes, memoryCases } from '../memory.ts'
 import { type SseSizes, sseCases } from '../sse.ts'
 import { type StoreSizes, storeCases } from '../store.ts'
 import { ssePeers } from './sse.ts'
@@ -9,12 +10,14 @@ export interface Sizes {
   sse: SseSizes
   store: StoreSizes
   json: JsonSizes
+  memory: MemorySizes
 }
 
-const casesOf = ({ sse, store, json }: Sizes): Case[] => [
+const casesOf = ({ sse, store, json, memory }: Sizes): Case[] => [
   ...sseCases(sse, ssePeers),
   ...storeCases(store, storePeers),
   ...jsonCases(json),
+  ...memoryCases(memory),
 ]
 
 export const caseNames = (sizes: Sizes): string[] => casesOf(sizes).map(({ name }) => name)

@@ -19,7 +19,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   adapters: { sees: ['lib', 'message', 'protocol', 'context'], pure: true, packages: schemas },
   turn: { sees: ['lib', 'message', 'protocol', 'context', 'adapters'], pure: false, packages: schemas },
   chat: { sees: ['lib', 'message', 'protocol', 'context'], pure: false, packages: schemas },
-  memory: { sees: ['lib', 'message', 'context', 'chat (ports)'], pure: false, packages: schemas },
+  memory: { sees: ['lib', 'message', 'context', 'adapters', 'chat (ports)'], pure: false, packages: schemas },
   telemetry: {
     sees: ['lib', 'message', 'context', 'adapters', 'turn', 'chat (ports)'],
     pure: false,

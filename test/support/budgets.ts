@@ -95,6 +95,12 @@ export const budgets: readonly Budget[] = [
     promised: 3_000,
   },
   {
+    what: 'a memory on top of both runtimes and Dexie',
+    entry: `${both}\n${dexie}\nexport { createMemory } from 'tidemark'`,
+    without: `${both}\n${dexie}`,
+    most: 3_600,
+  },
+  {
     what: 'the OpenTelemetry bridge',
     entry: "export * from 'tidemark/opentelemetry'",
     external: ['@opentelemetry/api'],
