@@ -1,14 +1,23 @@
 import { errorFrom, TidemarkError } from '../lib/errors.ts'
 import { leafOf } from '../message/tree.ts'
-import { type Command, PatchSession } from '../protocol/commands.ts'
+import { type CallCommand, type Command, PatchSession } from '../protocol/commands.ts'
 import { messageOf, messagesOf, putMessages, type SessionState, type Trace } from '../protocol/state.ts'
 import { answersTo } from './answers.ts'
+import { runOfMessage } from './calls.ts'
 import { type Core, freeze, setOutbox, snapshotOf, update } from './core.ts'
-import { editIntent, type Given, type Intent, regenerateIntent, selectIntent, sendIntent } from './intents.ts'
+import {
+  callIntent,
+  editIntent,
+  type Given,
+  type Intent,
+  regenerateIntent,
+  selectIntent,
+  sendIntent,
+} from './intents.ts'
 import { DELETED, followersOf, retryLocally, without } from './local.ts'
 import { askedId, cancelledRun, dueNow, newRow, runOf } from './outbox.ts'
 import type { OutboxRequest, OutboxRow } from './ports.ts'
-import type { SendOptions, Sent, UserInput } from './types.ts'
+import type { CallResult, SendOptions, Sent, UserInput } from './types.ts'
 
 /** What the actions of a session need of the chat around it. */
 export interface ActionDeps {
@@ -89,11 +98,33 @@ export async function selectBranch(core: Core, deps: ActionDeps, messageId: stri
   await carryOut(core, deps, selectIntent(core.state, messageId, deps.given()))
 }
 
+/** Says something about a call that waits. Whether it was the first to do so is seen in the call's message. */
+async function sayOf(
+  core: Core,
+  deps: ActionDeps,
+  callId: string,
+  given: Pick<CallCommand, 'type'> & { [field: string]: unknown },
+): Promise<void> {
+  await ready(core, deps)
+  await carryOut(core, deps, callIntent(core.state, callId, given, deps.given()))
+}
+
+export const approve = (core: Core, deps: ActionDeps, callId: string, options: { arguments?: unknown }) =>
+  sayOf(core, deps, callId, { ...options, type: 'approve' })
+
+export const reject = (core: Core, deps: ActionDeps, callId: string, reason?: string) =>
+  sayOf(core, deps, callId, { type: 'reject', reason })
+
+export const toolResult = (core: Core, deps: ActionDeps, callId: string, result: CallResult) =>
+  sayOf(core, deps, callId, { ...result, type: 'toolResult' })
+
 /** The runs that a stop ends: those in flight, and those not yet accepted. */
 function runsInFlight(core: Core): Set<string> {
   const runs = new Set(core.state.runs)
-  for (const message of core.state.live.values())
-    if (message.role === 'assistant' && message.runId) runs.add(message.runId)
+  for (const message of core.state.live.values()) {
+    const runId = runOfMessage(core.state, message)
+    if (runId) runs.add(runId)
+  }
   for (const row of core.outbox.values()) {
     const runId = row.state === 'waiting' && runOf(row)
     if (runId) runs.add(runId)

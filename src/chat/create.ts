@@ -4,6 +4,7 @@ import { platformEnv } from '../lib/env.ts'
 import { errorData, errorFrom, TidemarkError } from '../lib/errors.ts'
 import { expectOption, hasMethod } from '../lib/expect.ts'
 import { ID_EXPECTED, Id, type Session } from '../message/schema.ts'
+import { messagesOfRun } from './calls.ts'
 import { setFields } from './core.ts'
 import { type Lobby, noteUse, problem, showSessions, storageFailed, storageWorks } from './lobby.ts'
 import { noteUnreadable } from './lost.ts'
@@ -45,11 +46,7 @@ const hostOf = (lobby: Lobby): RuntimeHost => ({
   account: lobby.account,
   offline: () => isOffline(lobby.platform),
   history: (sessionId, messageId) => history(lobby, sessionId, messageId),
-  answers(sessionId, runId) {
-    const { live, rest } = roomOf(lobby, sessionId).core.state
-    const all = [...rest.values(), ...live.values()]
-    return all.filter((message) => message.role === 'assistant' && message.runId === runId)
-  },
+  answers: (sessionId, runId) => messagesOfRun(roomOf(lobby, sessionId).core.state, runId),
   append: (sessionId, events) => appendEvents(roomOf(lobby, sessionId), events, lobby.persist, lobby.env),
   storage: lobby.storage,
 })

@@ -8,7 +8,7 @@ import {
   type UserMessage,
 } from '../message/schema.ts'
 import { leafOf } from '../message/tree.ts'
-import type { Command } from '../protocol/commands.ts'
+import { type CallCommand, Command } from '../protocol/commands.ts'
 import { idIn, messageOf, messagesOf, type SessionState } from '../protocol/state.ts'
 import type { OutboxRequest } from './ports.ts'
 import type { SendOptions, UserInput } from './types.ts'
@@ -143,6 +143,25 @@ export function editIntent(
   const message = userMessage(state, { id: newId, parentId: old.parentId, content }, now)
   const body: Command = { id: createId(), type: 'edit', messageId: old.id, newId, runId, content }
   return { ...commandIntent(body, { message, headId: newId }), message, runId }
+}
+
+/** What somebody says about a call that waits. */
+export function callIntent(
+  state: SessionState,
+  callId: string,
+  given: Pick<CallCommand, 'type'> & { [field: string]: unknown },
+  { createId }: Given,
+): Intent {
+  const asked = [...state.live.values()].filter((message) => message.role === 'tool')
+  const message = asked.find(({ id, toolCallId }) => id === callId || toolCallId === callId)
+  if (!message?.stage || message.stage === 'started')
+    throw new TidemarkError('not-found', `callId: no call ${callId} waits in this session`)
+  try {
+    const plain: unknown = JSON.parse(JSON.stringify({ ...given, id: createId(), messageId: message.id }))
+    return commandIntent(Command.parse(plain))
+  } catch {
+    throw invalid(`${given.type}: expected plain JSON`)
+  }
 }
 
 /** The branch through `messageId`, shown to its end. */

@@ -1,5 +1,6 @@
-import { type AssistantMessage, isSettled, type ToolMessage } from '../message/schema.ts'
+import { type AssistantMessage, isSettled, type Message, type ToolMessage } from '../message/schema.ts'
 import type { ChatEvent } from '../protocol/events.ts'
+import { runOfMessage } from './calls.ts'
 import type { Core } from './core.ts'
 import { cancelledRun, newRow, runOf } from './outbox.ts'
 import type { OutboxRow } from './ports.ts'
@@ -26,7 +27,7 @@ function orphaned(message: AssistantMessage | ToolMessage): ChatEvent {
 }
 
 /** What asks for the rest of an answer: before all else that waits, which follows it. Asked twice, it is the same row. */
-const resumeOf = ({ id, sessionId }: AssistantMessage, runId: string, account: string): OutboxRow =>
+const resumeOf = ({ id, sessionId }: Message, runId: string, account: string): OutboxRow =>
   newRow({
     id: runId,
     sessionId,
@@ -53,7 +54,11 @@ export function endOrphans(
   for (const message of state.live.values()) {
     if (!among.has(message.id) || isSettled(message) || message.role === 'user' || message.role === 'system')
       continue
-    const runId = message.role === 'assistant' ? message.runId : undefined
+    const runId = runOfMessage(state, message)
+    if (message.role === 'tool' && runId !== undefined && runtime.continues) {
+      rows.push(resumeOf(message, runId, account))
+      continue
+    }
     if (message.role === 'assistant' && runId !== undefined) {
       if (message.status === 'pending' && waiting.has(runId)) continue
       if (!stopped.has(runId) && runtime.canResume?.(message)) {

@@ -6,8 +6,10 @@ import type { OutboxRow } from './ports.ts'
 /** Where a row wants the shown branch to end. */
 function headOf({ id, request }: OutboxRow): string | undefined {
   if (request.type === 'send') return id
-  if (request.type !== 'command' || request.body.type === 'cancel') return undefined
-  return request.body.type === 'edit' ? request.body.newId : request.body.messageId
+  if (request.type !== 'command') return undefined
+  const { body } = request
+  if (body.type === 'edit') return body.newId
+  return body.type === 'regenerate' || body.type === 'selectBranch' ? body.messageId : undefined
 }
 
 /** Whether the shown branch is where the row wants it, or further: its answer may have begun. */

@@ -11,11 +11,16 @@ export type OutboxDecision =
   | { type: 'blocked'; row: OutboxRow }
   | { type: 'idle' }
 
-/** `cancel` passes, so that a stop does not wait behind what it stops; neither does the end of the whole session. */
+/**
+ * `cancel` passes, so that a stop does not wait behind what it stops; neither does what is said about a call that a run
+ * waits for, nor the end of the whole session.
+ */
 export type Lane = 'queue' | 'cancel'
 
+const PASSING: ReadonlySet<string> = new Set(['cancel', 'approve', 'reject', 'toolResult'])
+
 const laneOf = ({ request }: OutboxRow): Lane =>
-  request.type === 'deleteSession' || (request.type === 'command' && request.body.type === 'cancel')
+  request.type === 'deleteSession' || (request.type === 'command' && PASSING.has(request.body.type))
     ? 'cancel'
     : 'queue'
 

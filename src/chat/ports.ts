@@ -101,7 +101,9 @@ export type Guard =
   | { type: 'rev'; messageId: string; rev: number | null }
   /** The outbox row exists and is claimed so. */
   | { type: 'claim'; outboxId: string; claim: string | null }
-  /** No such outbox row, message, session or record. */
+  /** The stored record's value has this `rev`; null: it has none, or there is no such record. */
+  | { type: 'record'; kind: string; key: string; rev: number | null }
+  /** No such outbox row, message or session. */
   | { type: 'absent'; table: 'outbox' | 'messages' | 'sessions'; id: string }
   /** The session has a row, and it is of this epoch. */
   | { type: 'epoch'; sessionId: string; epoch: number }

@@ -45,7 +45,7 @@ export interface RuntimeHost {
   readonly account: string
   /** The branch up to and including `messageId`, whole, oldest first. */
   history(sessionId: string, messageId: string): Promise<readonly Message[]>
-  /** The answers of a run that are known so far, oldest first. */
+  /** The messages of a run that are known so far, answers and results of their calls, oldest first. */
   answers(sessionId: string, runId: string): readonly Message[]
   /** Whether the device knows that it has no network. */
   offline(): boolean
@@ -81,6 +81,8 @@ export interface Runtime {
   ): Promise<{ sessions: readonly Session[]; hasMore: boolean }>
   /** Whether an answer that was cut off can be gone on with. Absent where none can. */
   canResume?(message: AssistantMessage): boolean
+  /** Goes on with runs that were cut off among their calls, or wait for somebody's word about one. @default false */
+  readonly continues?: boolean
   /** What the model would get to see now of the branch that ends in `headId`. Absent where somebody else decides that. */
   context?(sessionId: string, headId: string | null): Promise<ContextView>
   /** The records of the session's model calls, the oldest first. Absent where none are kept. */

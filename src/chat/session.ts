@@ -4,15 +4,18 @@ import { siblingsOf } from '../message/tree.ts'
 import { idIn, messagesOf } from '../protocol/state.ts'
 import {
   type ActionDeps,
+  approve,
   deleteSession,
   discard,
   edit,
   regenerate,
+  reject,
   rename,
   retry,
   selectBranch,
   send,
   stop,
+  toolResult,
 } from './actions.ts'
 import { type Core, snapshotOf, subscribe } from './core.ts'
 import { messageStore } from './message-store.ts'
@@ -36,6 +39,9 @@ export const createSession = (core: Core, deps: SessionDeps): ChatSession => ({
   retry: (messageId) => retry(core, deps, messageId),
   regenerate: (messageId) => regenerate(core, deps, messageId),
   edit: (messageId, input) => edit(core, deps, messageId, input),
+  approve: (callId, options = {}) => approve(core, deps, callId, options),
+  reject: (callId, reason) => reject(core, deps, callId, reason),
+  toolResult: (callId, result) => toolResult(core, deps, callId, result),
   branches: (messageId) =>
     siblingsOf(messagesOf(core.state), idIn(core.state, messageId)).map(({ id }) => id),
   selectBranch: (messageId) => selectBranch(core, deps, messageId),

@@ -67,6 +67,9 @@ export interface Sent {
   answer: Promise<Message>
 }
 
+/** What came of a call, as plain JSON, or what went wrong. */
+export type CallResult = { data: unknown } | { error: string }
+
 /** One message, watched alone. */
 export interface MessageStore extends Store<Message | undefined> {
   /** Calls with what was appended to a block, and only that; `offset` in UTF-16 units. Returns the function that ends it. */
@@ -89,6 +92,16 @@ export interface ChatSession extends Store<SessionSnapshot> {
   regenerate(messageId: string): Promise<Sent>
   /** A new version of a user message beside the old one, and its answer. */
   edit(messageId: string, input: UserInput): Promise<Sent>
+  /**
+   * Allows a call that waits for that, by its id or that of its tool message; `arguments` are what it is executed with
+   * instead of its own. Of several answers to one call, from whatever tabs and devices, the first counts: what it was is
+   * seen in the call's message. Resolves after the local commit. Throws `not-found` where no such call waits.
+   */
+  approve(callId: string, options?: { arguments?: unknown }): Promise<void>
+  /** Does not allow it: it is not executed, and the model is told so. Else like `approve`. */
+  reject(callId: string, reason?: string): Promise<void>
+  /** Brings the result of a call whose tool is not executed where the run is. Else like `approve`. */
+  toolResult(callId: string, result: CallResult): Promise<void>
   /** Ids of the siblings of a message, itself included, oldest first. */
   branches(messageId: string): readonly string[]
   selectBranch(messageId: string): Promise<void>

@@ -176,6 +176,18 @@ export const AssistantMessage = z.object({
 })
 export type AssistantMessage = z.infer<typeof AssistantMessage>
 
+/** Where a call stands that has no result yet. */
+export const CallStage = z.enum([
+  /** Somebody has to allow it. */
+  'approval',
+  'approved',
+  /** The result comes from elsewhere: from a page, or from a person. */
+  'client',
+  /** It is being executed, or was when whoever did that went. */
+  'started',
+])
+export type CallStage = z.infer<typeof CallStage>
+
 export const ToolMessage = z.object({
   role: z.enum(['tool']),
   ...common,
@@ -185,6 +197,14 @@ export const ToolMessage = z.object({
   /** What the model does not see: the uncut result, for the interface. */
   details: z.optional(z.unknown()),
   isError: z.boolean(),
+  /** Absent once there is a result. */
+  stage: z.optional(CallStage),
+  /** Until when the call waits, in milliseconds since the epoch; absent where it waits for ever, or for nobody. */
+  expiresAt: z.optional(z.number()),
+  /** How often it was begun. */
+  attempts: z.optional(z.number()),
+  /** What it is executed with, where whoever allowed it changed the arguments. */
+  arguments: z.optional(z.unknown()),
 })
 export type ToolMessage = z.infer<typeof ToolMessage>
 

@@ -60,11 +60,40 @@ export const EditCommand = z.object({
 /** Show the branch that ends in, or goes through, `messageId`. */
 export const SelectBranchCommand = z.object({ ...command, type: z.enum(['selectBranch']), messageId: Id })
 
+/** Allow the call that the tool message `messageId` is to answer, with other arguments where they are given. */
+export const ApproveCommand = z.object({
+  ...command,
+  type: z.enum(['approve']),
+  messageId: Id,
+  arguments: z.optional(z.unknown()),
+})
+/** Do not allow it: the model is told so, and why. */
+export const RejectCommand = z.object({
+  ...command,
+  type: z.enum(['reject']),
+  messageId: Id,
+  reason: z.optional(z.string()),
+})
+/** The result of a call that was executed elsewhere; with `error`, what went wrong with it. */
+export const ToolResultCommand = z.object({
+  ...command,
+  type: z.enum(['toolResult']),
+  messageId: Id,
+  data: z.optional(z.unknown()),
+  error: z.optional(z.string()),
+})
+
 /** Body of `POST /sessions/:id/commands`, idempotent by `id`. */
 export const Command = z.discriminatedUnion('type', [
   CancelCommand,
   RegenerateCommand,
   EditCommand,
   SelectBranchCommand,
+  ApproveCommand,
+  RejectCommand,
+  ToolResultCommand,
 ])
 export type Command = z.infer<typeof Command>
+
+/** What somebody says about a call that waits. Of several, the first counts. */
+export type CallCommand = Extract<Command, { type: 'approve' | 'reject' | 'toolResult' }>

@@ -4,8 +4,11 @@ import { traceparentAfter } from '../lib/trace.ts'
 import type { AssistantMessage, Message } from '../message/schema.ts'
 import type { ChatEvent } from '../protocol/events.ts'
 import { callLog } from '../turn/call-log.ts'
-import { type RunLog, runTurn } from '../turn/run-turn.ts'
+import { openGate } from '../turn/gate.ts'
+import { nextStep } from '../turn/next.ts'
+import { type RunLog, type RunOptions, runTurn } from '../turn/run-turn.ts'
 import type { DirectOptions } from './direct.ts'
+import { executionsOf } from './executions.ts'
 import { recordsOf } from './records.ts'
 
 const BEGINNINGS: ReadonlySet<ChatEvent['type']> = new Set([
@@ -18,6 +21,8 @@ const BEGINNINGS: ReadonlySet<ChatEvent['type']> = new Set([
 interface Kept {
   /** It writes an answer that has an id. */
   writing: boolean
+  /** It waits for somebody's word about a call. */
+  waiting: boolean
   /** The run was left: it writes nothing any more, and whoever comes next goes on with it. */
   left: TidemarkError | undefined
 }
@@ -31,7 +36,7 @@ const isUnreachable = ({ code, status }: ErrorData): boolean => code === 'networ
  */
 function logOf(
   host: RuntimeHost,
-  { sessionId, runId, resumed }: TurnOf,
+  { sessionId, runId, resumed, trail = [] }: TurnOf,
   { began, putOff, kept }: { began(): void; putOff(error: TidemarkError): void; kept: Kept },
 ): RunLog {
   let open = false
@@ -50,7 +55,8 @@ function logOf(
         throw error
       }
       await host.append(sessionId, events)
-      if (open || !events.some(({ type }) => BEGINNINGS.has(type))) return
+      const goesOn = !resumed && trail.length > 0
+      if (open || !(goesOn || events.some(({ type }) => BEGINNINGS.has(type)))) return
       open = true
       began()
     },
@@ -61,6 +67,8 @@ function logOf(
 interface Running {
   sessionId: string
   abort: AbortController
+  /** Somebody said something about a call. */
+  wake(): void
   /** Ends it here: without a word where the provider keeps the answer, as by `abort` elsewhere. */
   leave(): void
   done: Promise<unknown>
@@ -93,9 +101,94 @@ export async function turn({ running }: Runs, sessionId: string, signal: AbortSi
   signal.removeEventListener('abort', leave)
 }
 
+/** A run as it is stored, from its question to its end so far. */
+export async function turnOfRun(
+  host: RuntimeHost,
+  sessionId: string,
+  runId: string,
+): Promise<Required<Pick<TurnOf, 'history' | 'trail'>>> {
+  const last = host.answers(sessionId, runId).at(-1)
+  const path = last ? await host.history(sessionId, last.id) : []
+  const from = path.findIndex((message) => message.role === 'assistant' && message.runId === runId)
+  return from < 0 ? { history: path, trail: [] } : { history: path.slice(0, from), trail: path.slice(from) }
+}
+
+/** Waits until something is to be done about a run's calls. */
+async function decision(given: Given, bell: Bell): Promise<TurnOf> {
+  const { host, turnOf, abort } = given
+  const gate = openGate(abort.signal)
+  const timer = new AbortController()
+  try {
+    for (;;) {
+      const rung = bell.rung()
+      const { history, trail } = await turnOfRun(host, turnOf.sessionId, turnOf.runId)
+      const now = host.env.now()
+      const step = nextStep({ trail, maxSteps: Number.POSITIVE_INFINITY, stopped: abort.signal.aborted, now })
+      if (step.type !== 'wait') return { ...turnOf, history, trail, assistantId: undefined }
+      const ends = trail.flatMap((message) => (message.role === 'tool' && message.expiresAt) || [])
+      const wait = ends.length > 0 ? [host.env.sleep(Math.min(...ends) - now, timer.signal)] : []
+      await gate.race(Promise.race([rung, ...wait]))
+    }
+  } finally {
+    timer.abort()
+    gate.close()
+  }
+}
+
+/** Wakes whoever waits for news. */
+interface Bell {
+  ring(): void
+  /** Resolves at the next ring from now on. */
+  rung(): Promise<void>
+}
+
+function createBell(): Bell {
+  let ring = () => {}
+  return {
+    ring: () => ring(),
+    rung: () =>
+      new Promise((resolve) => {
+        ring = resolve
+      }),
+  }
+}
+
+interface Given {
+  runs: Runs
+  host: RuntimeHost
+  turnOf: TurnOf
+  abort: AbortController
+  kept: Kept
+}
+
+/** What a run gets besides what its user chose. */
+type Lent = Pick<RunOptions, 'log' | 'env' | 'signal' | 'records' | 'watch'> & { traceparent: string }
+
+/** A run to its end, however often it has to wait for somebody on the way. */
+async function toTheEnd(given: Given, bell: Bell, lent: Lent): Promise<void> {
+  const { runs, host, kept } = given
+  const { sessionId } = given.turnOf
+  const fixed = { ...lent, executions: executionsOf(host, sessionId) }
+  let { turnOf } = given
+  for (;;) {
+    const { runId, history, assistantId, resumed, trail } = turnOf
+    const own = {
+      ...(assistantId !== undefined && { assistantId }),
+      ...(resumed && { resumed }),
+      ...(trail && { trail }),
+    }
+    const outcome = await runTurn({ ...runs.options, ...fixed, ...own, runId, sessionId, history })
+    if (outcome !== 'waiting') return
+    kept.waiting = true
+    const { resumed: _, ...rest } = turnOf
+    turnOf = await decision({ ...given, turnOf: rest }, bell)
+    kept.waiting = false
+  }
+}
+
 /** Starts a run; resolves when the model has begun to answer, or will not. `signal` ends it until then. */
 export function begin(runs: Runs, host: RuntimeHost, turnOf: TurnOf, signal: AbortSignal): Promise<void> {
-  const { sessionId, runId, history, assistantId, resumed } = turnOf
+  const { sessionId, runId } = turnOf
   return new Promise((resolve, reject) => {
     const abort = new AbortController()
     const leave = () => abort.abort()
@@ -108,15 +201,16 @@ export function begin(runs: Runs, host: RuntimeHost, turnOf: TurnOf, signal: Abo
     const putOff = (error: TidemarkError) => {
       problem = error
     }
-    const kept: Kept = { writing: false, left: undefined }
+    const kept: Kept = { writing: false, waiting: false, left: undefined }
     const log = logOf(host, turnOf, { began, putOff, kept })
-    const fixed = { runId, sessionId, history, log, env: host.env, signal: abort.signal }
+    const bell = createBell()
+    if (runs.cancelled.has(runId)) abort.abort()
     const records = recordsOf(host.storage, sessionId, () => runs.deleted.has(sessionId))
-    const given = { ...(assistantId !== undefined && { assistantId }), ...(resumed && { resumed }) }
     const calls = callLog(records, { keep: runs.options.keepCalls })
     const watch = [calls.watch, ...(runs.options.watch ?? [])]
     const traceparent = traceparentAfter(runs.options.traceparent?.(), host.env.random)
-    const run = runTurn({ ...runs.options, ...fixed, ...given, records, watch, traceparent })
+    const lent = { log, env: host.env, signal: abort.signal, records, watch, traceparent }
+    const run = toTheEnd({ runs, host, turnOf, abort, kept }, bell, lent)
     const ended = () => {
       const kept = calls.flush().then(() => void runs.keeping.delete(kept))
       runs.keeping.add(kept)
@@ -125,11 +219,12 @@ export function begin(runs: Runs, host: RuntimeHost, turnOf: TurnOf, signal: Abo
     }
     // Those who wait for their turn, or for the end, do not care how it ended.
     const leaveIt = () => {
-      if (kept.writing && runs.options.model.resume)
+      if (kept.waiting || (kept.writing && runs.options.model.resume))
         kept.left = new TidemarkError('conflict', 'the chat was closed')
       abort.abort(kept.left)
     }
-    runs.running.set(runId, { sessionId, abort, leave: leaveIt, done: run.then(ended, ended) })
+    const done = run.then(ended, ended)
+    runs.running.set(runId, { sessionId, abort, wake: bell.ring, leave: leaveIt, done })
     run.then(() => (problem ? reject(problem) : resolve()), reject)
   })
 }
@@ -139,5 +234,7 @@ interface TurnOf {
   runId: string
   history: readonly Message[]
   assistantId?: string | undefined
+  /** What the run has made already. */
+  trail?: readonly Message[]
   resumed?: AssistantMessage
 }

@@ -5,13 +5,15 @@ import { assembleContext } from '../context/assemble.ts'
 import type { ContextView } from '../context/view.ts'
 import { errorData, TidemarkError } from '../lib/errors.ts'
 import { expectOption, hasMethod } from '../lib/expect.ts'
-import type { WhenBusy } from '../protocol/commands.ts'
+import { isSettled } from '../message/schema.ts'
+import type { Command, WhenBusy } from '../protocol/commands.ts'
 import { readCalls } from '../turn/call-log.ts'
+import { decided, decisionEvent } from '../turn/decision.ts'
 import { accepted, specsOf } from '../turn/run.ts'
 import type { RunOptions } from '../turn/run-turn.ts'
 import type { Tool } from '../turn/tool.ts'
 import type { WatchCalls } from '../turn/watch.ts'
-import { begin, type Runs, turn } from './direct-run.ts'
+import { begin, type Runs, turn, turnOfRun } from './direct-run.ts'
 import { recordsOf } from './records.ts'
 
 export interface DirectOptions {
@@ -79,14 +81,16 @@ async function goOn(
   runs: Runs,
   host: RuntimeHost,
   { sessionId, signal, attempts }: DispatchContext,
-  { messageId, runId }: Question,
+  { runId }: Question,
 ): Promise<void> {
-  const history = await host.history(sessionId, messageId)
-  const resumed = history.at(-1)
-  if (resumed?.role !== 'assistant' || resumed.status !== 'interrupted' || runs.cancelled.has(runId)) return
+  const { history, trail } = await turnOfRun(host, sessionId, runId)
+  const last = trail.at(-1)
+  const resumed = last?.role === 'assistant' && last.status === 'interrupted' ? last : undefined
+  // A run that was stopped meanwhile still has to answer its calls.
+  if (resumed ? runs.cancelled.has(runId) : trail.every(isSettled)) return
   try {
-    const turnOf = { sessionId, runId, history: history.slice(0, -1), resumed }
-    await begin(runs, host, turnOf, signal)
+    const turnOf = { sessionId, runId, history, trail: resumed ? trail.slice(0, -1) : trail }
+    await begin(runs, host, { ...turnOf, ...(resumed && { resumed }) }, signal)
   } catch (thrown) {
     if (attempts < MOST_ATTEMPTS || host.offline()) throw thrown
     throw new TidemarkError('not-found', `not resumed: ${errorData(thrown).message}`)
@@ -123,6 +127,20 @@ async function answer(
   // The question takes its place before its answer does.
   if (asked.seq === undefined) await host.append(sessionId, [{ type: 'message.updated', message: asked }])
   await begin(runs, host, { sessionId, runId, history, assistantId }, signal)
+}
+
+/** Takes somebody's word about a call that waits, unless somebody else was first. */
+async function say(
+  { options, running }: Runs,
+  host: RuntimeHost,
+  sessionId: string,
+  command: Command,
+): Promise<void> {
+  if (command.type !== 'approve' && command.type !== 'reject' && command.type !== 'toolResult') return
+  const message = (await host.history(sessionId, command.messageId)).at(-1)
+  const next = decided(message, command, options.tools, host.env.now())
+  if (next) await host.append(sessionId, [decisionEvent(next)])
+  for (const run of running.values()) if (run.sessionId === sessionId) run.wake()
 }
 
 /** What the model would get to see now. */
@@ -199,6 +217,7 @@ export function direct(options: DirectOptions): Runtime {
   async function dispatch(request: OutboxRequest, context: DispatchContext): Promise<Accepted> {
     const lent = opened()
     endRuns(runs, request, context)
+    if (request.type === 'command') await say(runs, lent, context.sessionId, request.body)
     const question = questionOf(request)
     if (question) await answer(runs, lent, context, question)
     return {}
@@ -210,6 +229,7 @@ export function direct(options: DirectOptions): Runtime {
       host = lent
     },
     dispatch,
+    continues: true,
     canResume: ({ provider, responseId }) =>
       model.resume !== undefined && provider === model.provider && responseId !== undefined,
     follow() {

@@ -39,7 +39,8 @@ export interface MessageRow {
   folded: number
 }
 
-export type RunState = 'queued' | 'running' | 'finished'
+/** `waiting`: for somebody's word about a call, or for a result from elsewhere; nothing else runs meanwhile. */
+export type RunState = 'queued' | 'running' | 'waiting' | 'finished'
 
 export interface RunRow {
   id: string
@@ -55,7 +56,10 @@ export interface RunRow {
   messages: readonly string[]
   /** Which lease may write; compared in the transaction of each write. */
   epoch: number
-  /** Milliseconds since the epoch. A running run whose lease has lapsed has no producer any more. */
+  /**
+   * Milliseconds since the epoch. A running run whose lease has lapsed has no producer any more; a waiting one has waited
+   * long enough, or has something to do.
+   */
   leaseUntil: number
   outcome: RunOutcome | null
   /** The number of its `run.finished`. */
@@ -110,6 +114,7 @@ export interface View {
   session: SessionRow | undefined
   /** The id is another account's. */
   foreign: boolean
+  /** The run that is running, or waits. */
   active: RunRow | undefined
   /** Runs that wait, in order. */
   queue: readonly RunRow[]
@@ -197,7 +202,7 @@ export interface HistoryStore {
     account: string,
     query: { after?: string; limit: number },
   ): Promise<{ sessions: readonly Session[]; hasMore: boolean } | undefined>
-  /** Sessions with something to take over: a running run whose lease lapsed before `now`, or a queue and no running run. */
+  /** Sessions with something to take over: a running or waiting run whose lease lapsed before `now`, or a queue and no running run. */
   stale(now: number, limit: number): Promise<readonly Scope[]>
   /** Sessions with events that are not known to be in the event log. */
   unpublished(limit: number): Promise<readonly { sessionId: string; published: number }[]>

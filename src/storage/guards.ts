@@ -2,8 +2,8 @@ import type { Guard } from '../chat/ports.ts'
 import { TidemarkError } from '../lib/errors.ts'
 
 type Watch<T extends Guard['type']> = (guard: Extract<Guard, { type: T }>) => {
-  table: 'sessions' | 'messages' | 'outbox'
-  id: string
+  table: 'sessions' | 'messages' | 'outbox' | 'records'
+  id: string | [kind: string, key: string]
   /** Where in the row the guarded value stands; empty: the row itself. */
   path: string
   expected: unknown
@@ -19,6 +19,12 @@ const WATCHES: { readonly [T in Guard['type']]: Watch<T> } = {
   }),
   claim: ({ outboxId, claim }) => ({ table: 'outbox', id: outboxId, path: 'claim', expected: claim }),
   epoch: ({ sessionId, epoch }) => ({ table: 'sessions', id: sessionId, path: 'epoch', expected: epoch }),
+  record: ({ kind, key, rev }) => ({
+    table: 'records',
+    id: [kind, key],
+    path: 'value.rev',
+    expected: rev ?? undefined,
+  }),
   absent: ({ table, id }) => ({ table, id, path: '', expected: undefined }),
 }
 

@@ -121,7 +121,7 @@ function write(tables: Tables, changes: readonly Change[], guards: readonly Guar
   const copies = structuredClone(changes)
   for (const guard of guards) {
     const { table, id } = watched(guard)
-    checkGuard(guard, tables[table].get(id))
+    checkGuard(guard, tables[table].get(typeof id === 'string' ? id : recordKey(...id)))
   }
   for (const change of copies) apply(tables, change)
 }

@@ -22,7 +22,7 @@ const furnish = (storage: ChatStorage) =>
     { type: 'journal', entry: samplePiece('m2', 's1', 0, 'Tides') },
     { type: 'outbox', row: sampleOutbox('o1', 's1', 1, { claim: 'tab-a' }) },
     { type: 'outbox', row: sampleOutbox('o2', 's1', 2) },
-    { type: 'record', record: sampleRecord('summary', 'k1', 's1', { text: 'old' }) },
+    { type: 'record', record: sampleRecord('summary', 'k1', 's1', { text: 'old', rev: 1 }) },
   ])
 
 /** Twenty changes that leave nothing of what was furnished as it was. */
@@ -52,6 +52,16 @@ const guards: readonly (readonly [name: string, holds: Guard, fails: Guard])[] =
     'claim',
     { type: 'claim', outboxId: 'o1', claim: 'tab-a' },
     { type: 'claim', outboxId: 'o1', claim: 'tab-b' },
+  ],
+  [
+    'rev of a record',
+    { type: 'record', kind: 'summary', key: 'k1', rev: 1 },
+    { type: 'record', kind: 'summary', key: 'k1', rev: 2 },
+  ],
+  [
+    'no record',
+    { type: 'record', kind: 'call', key: 'k9', rev: null },
+    { type: 'record', kind: 'summary', key: 'k1', rev: null },
   ],
   [
     'claim of nobody',

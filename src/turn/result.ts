@@ -15,16 +15,25 @@ export const failure = (error: string): ToolResult => ({
   isError: true,
 })
 
-/** A call's message with its result. */
-export const settled = (
-  message: ToolMessage,
-  { text, isError, details }: ToolResult,
-  now: number,
-): ToolMessage => ({
-  ...message,
-  status: 'completed',
-  content: [{ type: 'text', text }],
-  isError,
-  ...(details !== undefined && { details }),
-  updatedAt: now,
-})
+/** What the model is told of a call that was begun, and of whose end nobody knows. */
+export const CUT_OFF = 'cut off before it answered; it may have been carried out'
+
+/** What the model is told of a call that somebody did not allow. */
+export const rejection = (reason: string | undefined): ToolResult =>
+  failure(`the user did not allow this call${reason ? `: ${reason}` : ''}`)
+
+/** A call's message with its result. What it was executed with is told, where that is not what the model asked for. */
+export function settled(message: ToolMessage, result: ToolResult, now: number): ToolMessage {
+  const { stage: _, expiresAt: __, attempts: ___, ...rest } = message
+  const { isError, details } = result
+  const changed = message.arguments === undefined ? '' : `,"arguments":${JSON.stringify(message.arguments)}`
+  const text = changed && !isError ? `${result.text.slice(0, -1)}${changed}}` : result.text
+  return {
+    ...rest,
+    status: 'completed',
+    content: [{ type: 'text', text }],
+    isError,
+    ...(details !== undefined && { details }),
+    updatedAt: now,
+  }
+}

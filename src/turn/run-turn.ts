@@ -1,13 +1,13 @@
 import type { CallOptions, Model, ModelContext, ToolSpec } from '../adapters/contract.ts'
 import type { SessionRecords } from '../context/session-records.ts'
 import type { Env } from '../lib/env.ts'
-import type { AssistantMessage, Message, ToolCallBlock } from '../message/schema.ts'
+import type { AssistantMessage, Message } from '../message/schema.ts'
 import type { ChatEvent, RunOutcome } from '../protocol/events.ts'
 import { answer } from './answer.ts'
-import { STOPPED } from './gate.ts'
+import type { Executions } from './executions.ts'
 import { nextStep } from './next.ts'
-import { failure, settled, type ToolResult } from './result.ts'
-import { created, openRun, type PendingCall, pendingAnswer, pendingResults, type Run, sumOf } from './run.ts'
+import { created, openRun, pendingAnswer, type Run, sumOf } from './run.ts'
+import { runTools } from './run-tools.ts'
 import type { Tool } from './tool.ts'
 import type { WatchCalls } from './watch.ts'
 
@@ -43,10 +43,9 @@ export interface RunOptions {
   sessionId: string
   /** The selected branch up to and including the user message to answer, oldest first. */
   history: readonly Message[]
-  /**
-   * An answer of this run that was interrupted, to go on with: the model must have `resume`. `history` then ends with the
-   * message before it.
-   */
+  /** What the run has made already, where it is gone on with: settled answers, and results of calls, settled or not. */
+  trail?: readonly Message[]
+  /** An answer of this run that was interrupted, to go on with: the model must have `resume`. */
   resumed?: AssistantMessage
   /** Id of the first assistant message; later ones of the run get new ids. @default env.createId() */
   assistantId?: string
@@ -64,6 +63,8 @@ export interface RunOptions {
   context?: (input: ContextInput) => ModelContext | Promise<ModelContext>
   /** Most model calls in one run. @default 8 */
   maxSteps?: number
+  /** Remembers what was executed, so that nothing is executed twice. @default what the trail tells of it */
+  executions?: Executions
   /** Most retries of a model call before its first content. @default 2 */
   maxRetries?: number
   log: RunLog
@@ -87,48 +88,14 @@ async function callModel(run: Run, due: readonly ChatEvent[]): Promise<ChatEvent
   return settled.events
 }
 
-/** One call, executed where it may be. Never throws. */
-async function runTool(run: Run, { call, key }: PendingCall): Promise<ToolResult> {
-  const { options, gate } = run
-  const { signal } = gate
-  const tool = options.tools?.find(({ spec }) => spec.name === call.name)
-  if (!tool) return failure(`there is no tool named ${JSON.stringify(call.name)}`)
-  const checked = await gate.race(tool.check(call))
-  if (checked === STOPPED) return failure('the run was stopped before the tool was executed')
-  if ('refused' in checked) return checked.refused
-  return tool.execute(checked.args, { signal, toolCallId: call.id, key }, options.env)
-}
-
-/** All calls of an answer, in parallel. Results are written in the order of the calls, the last one by whoever goes on. */
-async function runTools(
-  run: Run,
-  calls: readonly ToolCallBlock[],
-  due: readonly ChatEvent[],
-): Promise<ChatEvent[]> {
-  const { writer, trail, options } = run
-  const pending = pendingResults(run, calls)
-  await writer.commit([...due, ...pending.map(({ message }) => created(message))])
-  const work = pending.map((call) => runTool(run, call))
-  for (const [place, { message: open }] of pending.entries()) {
-    const result = await work[place]
-    if (!result) continue
-    const message = settled(open, result, options.env.now())
-    trail.push(message)
-    const events: ChatEvent[] = [{ type: 'message.completed', message }]
-    if (place === work.length - 1) return events
-    await writer.commit(events)
-  }
-  return []
-}
-
-async function drive(run: Run): Promise<RunOutcome> {
+async function drive(run: Run): Promise<RunOutcome | 'waiting'> {
   const { options, writer, gate, trail, usages } = run
   const { runId, maxSteps = 8 } = options
   // What is decided but not yet written: it is written with what follows from it, so that at every moment either a message
   // of the run is unsettled or the run is finished, and a crash anywhere leaves something to be found by.
   let due: ChatEvent[] = [{ type: 'run.started', runId }]
   for (;;) {
-    const step = nextStep({ trail, maxSteps, stopped: gate.signal.aborted })
+    const step = nextStep({ trail, maxSteps, stopped: gate.signal.aborted, now: options.env.now() })
     switch (step.type) {
       case 'callModel':
         due = await callModel(run, due)
@@ -136,6 +103,9 @@ async function drive(run: Run): Promise<RunOutcome> {
       case 'runTools':
         due = await runTools(run, step.calls, due)
         break
+      case 'wait':
+        await writer.commit([...due, { type: 'run.waiting', runId, calls: [...step.calls] }])
+        return 'waiting'
       case 'end': {
         const usage = sumOf(usages)
         const finished: ChatEvent = {
@@ -157,11 +127,12 @@ async function drive(run: Run): Promise<RunOutcome> {
  * answer are answered, and its stop reason, `toolUse`, says that the model had not finished.
  *
  * Never throws for what model or tools do; ends with exactly one `run.finished`, written in one append with what settled
- * the last message. The outcome is `failed` or `interrupted` if the last answer is, or if the run was stopped between two.
+ * the last message, or with `run.waiting`: then calls wait for somebody's word or for results from elsewhere, and the run is
+ * gone on with by another call that is given the trail. The outcome is `failed` or `interrupted` if the last answer is, or if the run was stopped between two.
  * Rejects with what the log threw if the log refuses to write: then the log ends where it refused, and nothing is written
  * after it.
  */
-export async function runTurn(options: RunOptions): Promise<RunOutcome> {
+export async function runTurn(options: RunOptions): Promise<RunOutcome | 'waiting'> {
   const run = openRun(options)
   try {
     return await drive(run)

@@ -20,7 +20,7 @@ export interface Run {
   readonly specs: readonly ToolSpec[]
   readonly gate: Gate
   readonly writer: Writer
-  /** The messages of this run that are settled. */
+  /** The messages of this run: settled, but for the results of its last calls. */
   readonly trail: Message[]
   /** What each model call cost; undefined for one that did not say. */
   readonly usages: (Usage | undefined)[]
@@ -38,12 +38,10 @@ export const specsOf = (tools: RunOptions['tools'] = []): ToolSpec[] => tools.ma
 export function openRun(options: RunOptions): Run {
   const gate = openGate(options.signal)
   const { history, resumed } = options
-  // What follows the question are the steps that the run has made already.
-  const end = resumed ? history.findLastIndex(({ role }) => role === 'user') + 1 : history.length
-  const trail = history.slice(end)
+  const trail = [...(options.trail ?? [])]
   return {
     options,
-    history: history.slice(0, end).map((message, at) => (at === end - 1 ? accepted(message) : message)),
+    history: history.map((message, at) => (at === history.length - 1 ? accepted(message) : message)),
     specs: specsOf(options.tools),
     gate,
     // Who may not write any more has no use for the model and the tools either.
@@ -88,15 +86,24 @@ export interface PendingCall {
 
 /** The calls of the last answer with their results to be, in their order. */
 export function pendingResults(run: Run, calls: readonly ToolCallBlock[]): PendingCall[] {
-  const answer = run.trail.findLast((message) => message.role === 'assistant')
+  const from = run.trail.findLastIndex((message) => message.role === 'assistant')
+  const answer = run.trail[from]
   let before = lastId(run)
   return calls.map((call) => {
+    const { id: toolCallId, name: toolName } = call
+    const index = answer?.role === 'assistant' ? answer.content.indexOf(call) : -1
+    const key = `${answer?.id}_${index}`
+    const known = run.trail.find(
+      (message, at) => at > from && message.role === 'tool' && message.toolCallId === toolCallId,
+    )
+    if (known?.role === 'tool') return { call, key, message: known }
     const place = pending(run, run.options.env.createId(), before)
     before = place.id
-    const { id: toolCallId, name: toolName } = call
-    const message: ToolMessage = { ...place, role: 'tool', toolCallId, toolName, content: [], isError: false }
-    const index = answer?.role === 'assistant' ? answer.content.indexOf(call) : -1
-    return { call, key: `${answer?.id}_${index}`, message }
+    return {
+      call,
+      key,
+      message: { ...place, role: 'tool', toolCallId, toolName, content: [], isError: false },
+    }
   })
 }
 

@@ -25,6 +25,8 @@ export interface ToolContext {
   key: string
 }
 
+type Arguments<S extends Schema> = S extends StandardSchema ? OutputOf<S> : unknown
+
 export interface ToolOptions<S extends Schema = Schema> {
   name: string
   description?: string
@@ -37,10 +39,25 @@ export interface ToolOptions<S extends Schema = Schema> {
   jsonSchema?: JsonSchema
   /** Whether the provider is to hold the model to the schema, where it can. @default false */
   strict?: boolean
-  /** Executes a call. What it returns is JSON; throwing, or a promise that is broken, is told to the model as an error. */
-  execute: (args: S extends StandardSchema ? OutputOf<S> : unknown, context: ToolContext) => unknown
-  /** Milliseconds after which the model is told that the tool did not answer. @default 60_000 */
+  /**
+   * Executes a call. What it returns is JSON; throwing, or a promise that is broken, is told to the model as an error. Without
+   * it a call waits until somebody brings its result: `session.toolResult`, or a page that has the tool.
+   */
+  execute?: (args: Arguments<S>, context: ToolContext) => unknown
+  /**
+   * Milliseconds after which the model is told that the tool did not answer.
+   * @default 60_000, or none where the result comes from elsewhere
+   */
   timeout?: number
+  /** Whether somebody has to allow a call before it is executed: `session.approve`, `session.reject`. @default false */
+  needsApproval?: boolean | ((args: Arguments<S>) => boolean | Promise<boolean>)
+  /** Milliseconds after which a call that nobody allowed is not executed any more. @default none */
+  approvalTimeout?: number
+  /**
+   * Whether a call may be executed again that was cut off by a crash: that does no harm. Else the model is told that nobody
+   * knows whether it was carried out. @default false
+   */
+  idempotent?: boolean
   /** Tokens of a result, as estimated, that the model gets to read; the whole is in the message's `details`. @default 2_000 */
   maxTokens?: number
 }
@@ -51,10 +68,20 @@ export type Checked = { args: unknown } | { refused: ToolResult }
 /** A function the model may call, as `tool` makes it. */
 export interface Tool {
   readonly spec: ToolSpec
+  /** Whether a call may be executed again that was cut off. */
+  readonly idempotent: boolean
+  /** Milliseconds for which a call waits to be allowed; absent: for ever. */
+  readonly approvalTimeout?: number | undefined
+  /** Milliseconds for which a call waits for a result from elsewhere; absent: for ever. */
+  readonly resultTimeout?: number | undefined
   /** Whether a call may be executed. Never rejects. */
   check(call: ToolCallBlock): Promise<Checked>
-  /** Executes a call with the arguments that `check` gave. Never rejects: whatever goes wrong is told to the model. */
-  execute(args: unknown, context: ToolContext, env: Pick<Env, 'sleep'>): Promise<ToolResult>
+  /** A result that comes from elsewhere, as the model reads it. */
+  result(given: { data?: unknown; error?: string | undefined }): ToolResult
+  /** Whether somebody has to allow a call with the arguments that `check` gave. Rejects with what the tool's own code throws. */
+  needsApproval(args: unknown): Promise<boolean>
+  /** Executes a call with those arguments. Never rejects: whatever goes wrong is told to the model. */
+  execute?(args: unknown, context: ToolContext, env: Pick<Env, 'sleep'>): Promise<ToolResult>
 }
 
 const written = (ok: boolean, value: string, more = ''): string =>
@@ -88,7 +115,8 @@ async function check({ parameters, maxTokens = 2_000 }: ToolOptions, call: ToolC
 
 /** A call that was stopped is answered, too, since nobody knows how far it came. */
 async function execute(
-  { execute: work, timeout = 60_000, maxTokens = 2_000 }: ToolOptions,
+  { timeout = 60_000, maxTokens = 2_000 }: ToolOptions,
+  work: NonNullable<ToolOptions['execute']>,
   args: unknown,
   context: ToolContext,
   env: Pick<Env, 'sleep'>,
@@ -131,7 +159,6 @@ export function tool<const S extends Schema>(options: ToolOptions<S>): Tool {
     parameters instanceof Object,
     `parameters: expected JSON Schema or a Standard Schema of ${name}`,
   )
-  expectOption(options.execute instanceof Function, `execute: expected a function that executes ${name}`)
   const said = options.jsonSchema ?? jsonSchemaOf(parameters)
   expectOption(
     said !== undefined,
@@ -139,6 +166,7 @@ export function tool<const S extends Schema>(options: ToolOptions<S>): Tool {
   )
   // What is checked by a schema is of its type.
   const plain = options as ToolOptions
+  const { execute: work, needsApproval: asks = false, timeout, approvalTimeout, idempotent = false } = plain
   return {
     spec: {
       name,
@@ -146,7 +174,13 @@ export function tool<const S extends Schema>(options: ToolOptions<S>): Tool {
       ...(description !== undefined && { description }),
       ...(strict !== undefined && { strict }),
     },
+    idempotent,
+    approvalTimeout,
     check: (call) => check(plain, call),
-    execute: (args, context, env) => execute(plain, args, context, env),
+    result: ({ data, error }) => resultOf(error === undefined, error ?? data, plain.maxTokens ?? 2_000),
+    needsApproval: async (args) => (typeof asks === 'function' ? asks(args) : asks),
+    ...(work
+      ? { execute: (args, context, env) => execute(plain, work, args, context, env) }
+      : { resultTimeout: timeout }),
   }
 }

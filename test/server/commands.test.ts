@@ -198,7 +198,7 @@ test('a command and a message cannot have the same id', async () => {
 
 test.each([
   ['no type', {}, 'type: expected a known type'],
-  ['an unknown type', { type: 'approve', callId: 'x' }, 'type: expected a known type'],
+  ['an unknown type', { type: 'dance', callId: 'x' }, 'type: expected a known type'],
   ['no id', { id: undefined, type: 'cancel', runId: 'r' }, 'id: expected string'],
   ['no run to cancel', { type: 'cancel' }, 'runId: expected string'],
   [

@@ -8,8 +8,9 @@ const [one, two] = [toolMessage('t1', 'c1'), toolMessage('t2', 'c2')]
 
 /** What comes next, in two words. */
 function next(trail: Message[], { stopped = false, maxSteps = 8 } = {}): string {
-  const step = nextStep({ trail, stopped, maxSteps })
+  const step = nextStep({ trail, stopped, maxSteps, now: 1_000 })
   if (step.type === 'runTools') return `run ${step.calls.map((call) => call.id).join(' ')}`
+  if (step.type === 'wait') return `wait ${step.calls.join(' ')}`
   return step.type === 'end' ? `end ${step.outcome}` : 'call'
 }
 

@@ -28,8 +28,8 @@ describe('an answer', () => {
           ...assistantMessage('a1', '', {
             status: 'pending',
             parentId: 'u1',
-            createdAt: 1_000,
-            updatedAt: 1_000,
+            createdAt: 1_001,
+            updatedAt: 1_001,
           }),
           runId: 'run1',
           provider: 'scripted',

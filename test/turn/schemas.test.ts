@@ -114,11 +114,6 @@ describe('refused is', () => {
       { parameters: undefined as never },
       'parameters: expected JSON Schema or a Standard Schema of add',
     ],
-    [
-      'one that does nothing',
-      { execute: undefined as never },
-      'execute: expected a function that executes add',
-    ],
     ['a schema that cannot be told to the model', { parameters: byMini }, mute],
     ['a schema that throws when it is asked', { parameters: zod.object({ a: zod.bigint() }) }, mute],
   ])('%s', (_, more, message) => {

@@ -71,7 +71,7 @@ export function recorder(write: (events: readonly ChatEvent[]) => unknown = () =
 }
 
 export interface Staged {
-  outcome: RunOutcome
+  outcome: RunOutcome | 'waiting'
   log: Recorder
   folded: Folded
   /** Of this run only. */
@@ -106,7 +106,7 @@ export async function play(given: Play): Promise<Staged> {
 /** A tool that does what the function does. */
 export const tool = (
   name: string,
-  execute: ToolOptions['execute'],
+  execute: NonNullable<ToolOptions['execute']>,
   more: Partial<Omit<ToolOptions, 'name' | 'execute'>> = {},
 ): Tool => createTool({ name, parameters: {}, execute, ...more })
 

@@ -25,7 +25,9 @@ export async function postCommand(call: Call): Promise<Response> {
   const body = await readCommand(call)
   const scope = scopeOf(call)
   await openSession(call)
-  const asked = { hash: await hashOf({ session: scope.sessionId, body }), queue: ctx.limits.queue }
+  const { tools = [] } = ctx.options
+  const hash = await hashOf({ session: scope.sessionId, body })
+  const asked = { hash, queue: ctx.limits.queue, tools }
   // What the model has said so far is kept, also what has not been committed yet.
   if (body.type === 'cancel') await flush(runs, scope)
   const terms = ctx.terms()

@@ -99,7 +99,9 @@ export async function postMessage(call: Call): Promise<Response> {
   const body = await readSend(call)
   const scope = scopeOf(call)
   await openSession(call)
-  const asked = { hash: await hashOf({ session: scope.sessionId, body }), queue: ctx.limits.queue }
+  const { tools = [] } = ctx.options
+  const hash = await hashOf({ session: scope.sessionId, body })
+  const asked = { hash, queue: ctx.limits.queue, tools }
   // Before anything is accepted: a refusal must not leave a message behind.
   const release = wantsStream(request) ? ctx.feeds.take(account) : undefined
   let accepted: Accepted

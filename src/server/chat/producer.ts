@@ -58,13 +58,16 @@ async function keepLease(ctx: ChatContext, { lease, controller }: LiveRun): Prom
 }
 
 async function answer(ctx: ChatContext, { lease, controller, log }: LiveRun): Promise<void> {
-  const { scope, runId, answers } = lease
+  const { scope, runId, answers, messages } = lease
   const { model, tools, system, call, context, maxSteps } = ctx.options
-  const { path } = await ctx.store.read(scope, { path: answers })
+  const { path } = await ctx.store.read(scope, { path: messages.at(-1) ?? answers })
+  const from = path.findIndex(({ id }) => id === messages[0])
+  const end = from < 0 ? path.length : from
   await runTurn({
     runId,
     sessionId: scope.sessionId,
-    history: path,
+    history: path.slice(0, end),
+    trail: path.slice(end),
     model,
     log,
     env: ctx.env,

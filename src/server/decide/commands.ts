@@ -1,7 +1,8 @@
 import { TidemarkError } from '../../lib/errors.ts'
-import type { Command } from '../../protocol/commands.ts'
+import type { CallCommand, Command } from '../../protocol/commands.ts'
 import type { EventId } from '../../protocol/events.ts'
 import type { Decision, Needs, View } from '../ports.ts'
+import { decideCall } from './calls.ts'
 import {
   type Draft,
   decided,
@@ -14,7 +15,7 @@ import {
   type Terms,
 } from './draft.ts'
 import { endRun } from './record.ts'
-import { beginNext } from './runs.ts'
+import { beginNext, goOn } from './runs.ts'
 import {
   type Accepted,
   type Asked,
@@ -109,6 +110,21 @@ function selectBranch(draft: Draft, { messageId }: CommandOf<'selectBranch'>): D
   return {}
 }
 
+/** Only what is said about a call has seen what else its run waits for. */
+const isCallCommand = ({ type }: Command): boolean =>
+  type === 'approve' || type === 'reject' || type === 'toolResult'
+
+/** The same for all that can be said about a call. */
+const call = {
+  needs: ({ messageId }: CallCommand): Needs => ({ messages: [messageId], unsettled: true, queue: true }),
+  apply(draft: Draft, said: CallCommand, { tools }: Asked): Done {
+    const row = messageIn(draft, said.messageId)
+    if (!row) throw unknown('messageId', said.messageId)
+    decideCall(draft, row, said, tools)
+    return { messageId: said.messageId }
+  },
+}
+
 /** Every command with what it has to see and what it does. */
 const COMMANDS: { readonly [T in Command['type']]: CommandKind<T> } = {
   cancel: { needs: ({ runId }) => ({ runs: [runId], unsettled: true, queue: true }), apply: cancel },
@@ -120,6 +136,9 @@ const COMMANDS: { readonly [T in Command['type']]: CommandKind<T> } = {
     needs: ({ messageId, newId, runId }) => ({ messages: [messageId, newId], runs: [runId], queue: true }),
     apply: edit,
   },
+  approve: call,
+  reject: call,
+  toolResult: call,
   selectBranch: { needs: ({ messageId }) => ({ below: messageId }), apply: selectBranch },
 }
 
@@ -142,7 +161,7 @@ export function command<T extends Command['type']>(
   if (before) return { changes: [], answer: before }
   const draft = openDraft(view, terms)
   const { messageId = null, runId = null, ended = [] } = kindOf(given.type).apply(draft, given, asked)
-  const lease = beginNext(draft)
+  const lease = (isCallCommand(given) ? goOn(draft) : undefined) ?? beginNext(draft)
   const { hash } = asked
   const event: EventId = { n: draft.session.events, tag: draft.session.tag ?? '' }
   const key = bind(draft, { key: given.id, hash, messageId, runId, event })

@@ -53,9 +53,9 @@ export const messageIn = (draft: Draft, id: string): MessageRow | undefined =>
 export const runIn = (draft: Draft, id: string): RunRow | undefined =>
   draft.runs.get(id) ?? draft.view.runs.get(id)
 
-/** The run that is running, as far as the draft has come. */
+/** The run that is running, or waits, as far as the draft has come. */
 export function activeIn(draft: Draft): RunRow | undefined {
-  for (const run of draft.runs.values()) if (run.state === 'running') return run
+  for (const run of draft.runs.values()) if (run.state === 'running' || run.state === 'waiting') return run
   const { active } = draft.view
   return active && !draft.runs.has(active.id) ? active : undefined
 }

@@ -1,7 +1,9 @@
 import { TidemarkError } from '../../lib/errors.ts'
 import { isSettled, type Message, SCHEMA_VERSION } from '../../message/schema.ts'
 import type { ChatEvent, ChatEventType, RunOutcome } from '../../protocol/events.ts'
+import { CUT_OFF, failure, settled } from '../../turn/result.ts'
 import type { MessageRow, RunRow } from '../ports.ts'
+import { waitsUntil } from './calls.ts'
 import {
   type Draft,
   emit,
@@ -58,8 +60,10 @@ const RECORD: { readonly [T in ChatEventType]: Recorder<T> } = {
   'run.finished': (draft, runId, event) => finishRun(draft, runId, event),
   // Said when the lease was given.
   'run.started': () => undefined,
-  'run.waiting': (draft, _, event) => {
+  'run.waiting': (draft, runId, event) => {
     emit(draft, event)
+    const run = runIn(draft, runId)
+    if (run) putRun(draft, { ...run, state: 'waiting', leaseUntil: waitsUntil(draft, runId) })
   },
   'message.finished': refuse,
   'message.deleted': refuse,
@@ -170,13 +174,12 @@ function trim(draft: Draft): void {
 }
 
 /** What an unsettled message becomes when its run has ended without it. */
-function abandoned(message: Message): Message {
+function abandoned(message: Message, now: number): Message {
   if (message.role === 'assistant') return { ...message, status: 'interrupted', stopReason: 'aborted' }
-  return {
-    ...message,
-    status: 'failed',
-    error: { code: 'aborted', message: 'the run ended before this was done' },
-  }
+  if (message.role !== 'tool') return message
+  // The model has to learn of it: it may have had its effect.
+  const isBegun = message.stage === 'started' || message.stage === undefined
+  return settled(message, failure(isBegun ? CUT_OFF : 'the run ended before the tool was executed'), now)
 }
 
 /** The answer of a run that ended before it said anything: whoever waits for it sees that, by whatever way they learn of it. */
@@ -204,8 +207,9 @@ export function endRun(draft: Draft, run: RunRow, outcome: RunOutcome): void {
   for (const row of draft.view.messages.values()) {
     const current = messageIn(draft, row.message.id) ?? row
     if (current.runId !== run.id || isSettled(current.message) || current.message.role === 'user') continue
-    const message = abandoned(current.message)
-    settle(draft, run.id, message, message.status === 'failed' ? 'message.failed' : 'message.interrupted')
+    const message = abandoned(current.message, draft.terms.now)
+    const isResult = message.role === 'tool'
+    settle(draft, run.id, message, isResult ? 'message.completed' : 'message.interrupted')
   }
   finishRun(draft, run.id, { type: 'run.finished', runId: run.id, outcome })
 }

@@ -1,5 +1,6 @@
 import type { ChatEvent } from '../../protocol/events.ts'
 import type { Decision, Needs, RunRow, Scope, View } from '../ports.ts'
+import { isDue, openCalls, unsettledOf } from './calls.ts'
 import {
   activeIn,
   type Draft,
@@ -22,6 +23,8 @@ export interface Lease {
   epoch: number
   /** The user message to answer. */
   answers: string
+  /** What the run has written already, in order. */
+  messages: readonly string[]
 }
 
 /** What changed for those who produce: a run to begin, runs that have been ended. */
@@ -30,11 +33,11 @@ export interface Handover {
   ended: readonly string[]
 }
 
-/** Whether the lease of a running run has lapsed: nobody writes it any more. */
+/** Whether the lease of a run has lapsed: nobody writes it any more, or it has waited long enough. */
 export const isLapsed = (run: RunRow | undefined, now: number): boolean =>
-  run?.state === 'running' && run.leaseUntil < now
+  (run?.state === 'running' || run?.state === 'waiting') && run.leaseUntil < now
 
-/** Gives a lease on a run that waits, under the next epoch. */
+/** Gives a lease on a run that is to begin, or to be gone on with, under the next epoch. */
 export function beginRun(draft: Draft, run: RunRow): Lease | undefined {
   if (run.answers === null) return undefined
   const { now, lease } = draft.terms
@@ -45,9 +48,10 @@ export function beginRun(draft: Draft, run: RunRow): Lease | undefined {
   if (row && row.runId !== run.id) putMessage(draft, row.message, run.id)
   emit(draft, { type: 'run.started', runId: run.id })
   // Its answer will be a sibling of the one that is shown: what it writes becomes the head only from here.
-  if (run.kind === 'regenerate') moveHead(draft, run.answers)
+  if (run.kind === 'regenerate' && run.messages.length === 0) moveHead(draft, run.answers)
   const { account, session } = draft.session
-  return { scope: { account, sessionId: session.id }, runId: run.id, epoch, answers: run.answers }
+  const { id: runId, answers, messages } = run
+  return { scope: { account, sessionId: session.id }, runId, epoch, answers, messages }
 }
 
 /** Begins the first run that waits, where none is running. */
@@ -56,16 +60,34 @@ export function beginNext(draft: Draft): Lease | undefined {
   return first && !activeIn(draft) ? beginRun(draft, first) : undefined
 }
 
+/** Goes on with a run that waits, where there is something to do. The view must hold the unsettled messages. */
+export function goOn(draft: Draft): Lease | undefined {
+  const run = activeIn(draft)
+  return run?.state === 'waiting' && isDue(draft, run.id) ? beginRun(draft, run) : undefined
+}
+
+/** Whether a run was cut off among its calls, all of which can still be answered: it is gone on with. */
+function isAmongCalls(draft: Draft, runId: string): boolean {
+  const open = openCalls(draft, runId)
+  return open.length > 0 && unsettledOf(draft, runId).length === open.length
+}
+
 export const ADVANCE: Needs = { unsettled: true, queue: true }
 
-/** Ends a run whose producer is gone, as `interrupted`, and begins the next one if `begin`. */
+/**
+ * Ends a run whose producer is gone, as `interrupted`, and begins the next one if `begin`. One that was cut off among its
+ * calls, or waits and has something to do, is gone on with.
+ */
 export function advance(view: View, terms: Terms, { begin }: { begin: boolean }): Decision<Handover> {
   if (!view.session || view.session.deleted) return { changes: [], answer: { ended: [] } }
   const draft = openDraft(view, terms)
   const { active } = view
-  const ended = active && isLapsed(active, terms.now) ? [active.id] : []
+  const isDead = active?.state === 'running' && isLapsed(active, terms.now)
+  const goesOn = isDead && isAmongCalls(draft, active.id)
+  const ended = isDead && !goesOn ? [active.id] : []
   if (active && ended.length > 0) endRun(draft, active, 'interrupted')
-  const lease = begin ? beginNext(draft) : undefined
+  const next = () => (goesOn ? beginRun(draft, active) : (goOn(draft) ?? beginNext(draft)))
+  const lease = begin ? next() : undefined
   if (!lease && ended.length === 0) return { changes: [], answer: { ended: [] } }
   return decided(draft, { ...(lease && { lease }), ended })
 }
@@ -74,7 +96,9 @@ export function advance(view: View, terms: Terms, { begin }: { begin: boolean })
 export type Written = 'written' | 'lost'
 
 const holds = (view: View, { runId, epoch }: Lease): RunRow | undefined =>
-  view.active?.id === runId && view.active.epoch === epoch ? view.active : undefined
+  view.active?.id === runId && view.active.epoch === epoch && view.active.state === 'running'
+    ? view.active
+    : undefined
 
 /**
  * What `append` has to see to write these events.
@@ -88,7 +112,11 @@ export function needsOf(events: readonly ChatEvent[], fold = false): Needs {
     else if (event.type === 'message.completed' || event.type === 'message.updated')
       messages.add(event.message.id)
   }
-  return { messages: [...messages], queue: events.some(({ type }) => type === 'message.created') }
+  return {
+    messages: [...messages],
+    queue: events.some(({ type }) => type === 'message.created'),
+    unsettled: events.some(({ type }) => type === 'run.waiting'),
+  }
 }
 
 /** Writes a run's events under its lease, which lives on by that. */

@@ -2,6 +2,7 @@ import { TidemarkError } from '../../lib/errors.ts'
 import { type Message, SCHEMA_VERSION, type UserMessage } from '../../message/schema.ts'
 import type { SendMessage } from '../../protocol/commands.ts'
 import type { EventId } from '../../protocol/events.ts'
+import type { Tool } from '../../turn/tool.ts'
 import type { Decision, KeyRow, Needs, Place, RunRow, View } from '../ports.ts'
 import {
   activeIn,
@@ -34,6 +35,8 @@ export interface Asked {
   hash: string
   /** Most runs that may wait in a session. */
   queue: number
+  /** What calls can be executed by. */
+  tools: readonly Tool[]
 }
 
 export const needsOfSend = (body: SendMessage): Needs => ({

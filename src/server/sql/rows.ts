@@ -7,7 +7,7 @@ import type { Tables } from './tables.ts'
 
 const Ids = z.array(Id)
 const RunKind = z.enum(['send', 'regenerate', 'tombstone'])
-const RunState = z.enum(['queued', 'running', 'finished'])
+const RunState = z.enum(['queued', 'running', 'waiting', 'finished'])
 const Outcome = z.nullable(RunOutcome)
 
 /** Stored JSON by its schema. What does not fit was not written by this code. */

@@ -87,10 +87,10 @@ async function listSessions(db: Db, account: string, { after, limit }: { after?:
 async function listStale(db: Db, now: number, limit: number): Promise<Scope[]> {
   const { rows } = await sql<Scope>`
     select account, session as "sessionId" from runs r
-      where state in ('queued', 'running') and (
-        (state = 'running' and lease < ${now})
+      where state in ('queued', 'running', 'waiting') and (
+        (state in ('running', 'waiting') and lease < ${now})
         or (state = 'queued' and not exists (
-          select 1 from runs b where b.session = r.session and b.state = 'running'
+          select 1 from runs b where b.session = r.session and b.state in ('running', 'waiting')
         ))
       )
       order by session, place limit ${limit}

@@ -62,7 +62,7 @@ async function loadOpenRuns(db: Db, { sessionId }: Scope): Promise<RunRow[]> {
     .selectFrom('runs')
     .selectAll()
     .where('session', '=', sessionId)
-    .where(sql<boolean>`state in ('queued', 'running')`)
+    .where(sql<boolean>`state in ('queued', 'running', 'waiting')`)
     .orderBy('place')
     .execute()
   return rows.map(runRow)
@@ -144,7 +144,7 @@ export async function loadView(db: Db, scope: Scope, needs: Needs): Promise<View
   return {
     session: sessionRow(owner),
     foreign: false,
-    active: open.find(({ state }) => state === 'running'),
+    active: open.find(({ state }) => state !== 'queued'),
     queue,
     messages,
     runs,

@@ -89,6 +89,15 @@ const MIGRATIONS: readonly Migration[] = [
       create index keys_session on keys (session);
     `,
   },
+  {
+    name: 'runs that wait for somebody',
+    sql: `
+      drop index runs_open;
+      create index runs_open on runs (session, place) where state in ('queued', 'running', 'waiting');
+      drop index runs_one;
+      create unique index runs_one on runs (session) where state in ('running', 'waiting');
+    `,
+  },
 ]
 
 const versionOf = (db: Database): number => Number(db.pragma('user_version', { simple: true }))

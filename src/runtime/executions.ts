@@ -1,0 +1,59 @@
+import * as z from 'zod/mini'
+import type { RuntimeHost } from '../chat/runtime-port.ts'
+import { errorData } from '../lib/errors.ts'
+import type { Executions } from '../turn/executions.ts'
+import { CUT_OFF, failure, type ToolResult } from '../turn/result.ts'
+
+/** Records under the key of the call: that it was begun, and what came of it. */
+const KIND = 'toolRun'
+
+const ToolRun = z.object({
+  rev: z.number(),
+  result: z.optional(z.object({ text: z.string(), isError: z.boolean(), details: z.optional(z.unknown()) })),
+})
+type ToolRun = z.infer<typeof ToolRun>
+
+/**
+ * What was executed, in the chat's own storage, where the first of several tabs wins. While storage fails, what a tab did
+ * itself is all that is known: nothing else of it outlives the tab either.
+ */
+export function executionsOf({ storage }: Pick<RuntimeHost, 'storage'>, sessionId: string): Executions {
+  const written = new Map<string, number>()
+
+  /** Writes what is known of a call, over what was known. Throws \`conflict\` where somebody else has done so. */
+  async function put(key: string, over: number | null, result?: ToolResult): Promise<void> {
+    const rev = (over ?? 0) + 1
+    const value: ToolRun = { rev, ...(result && { result }) }
+    await storage.commit([{ type: 'record', record: { kind: KIND, key, sessionId, value } }], {
+      guards: [{ type: 'record', kind: KIND, key, rev: over }],
+      durability: 'strict',
+    })
+    written.set(key, rev)
+  }
+
+  async function read(key: string): Promise<ToolRun | undefined> {
+    const records = await storage.records(KIND, { sessionId })
+    const parsed = ToolRun.safeParse(records.find((record) => record.key === key)?.value)
+    return parsed.success ? parsed.data : undefined
+  }
+
+  async function begin(key: string, again: boolean, over: number | null): Promise<ToolResult | undefined> {
+    try {
+      await put(key, over)
+      return undefined
+    } catch (thrown) {
+      if (errorData(thrown).code !== 'conflict') return undefined
+    }
+    const known = await read(key).catch(() => undefined)
+    if (known?.result) return known.result
+    // One more conflict means that somebody else is at it now.
+    if (!known || !again || over !== null) return failure(CUT_OFF)
+    return begin(key, again, known.rev)
+  }
+
+  return {
+    begin: (key, again) => begin(key, again, null),
+    // What cannot be written is in the call's message all the same.
+    end: (key, result) => put(key, written.get(key) ?? null, result).catch(() => undefined),
+  }
+}

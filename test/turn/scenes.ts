@@ -1,0 +1,150 @@
+import { onTestFinished } from 'vitest'
+import { createChat } from '../../src/chat/create.ts'
+import type { ChatSession } from '../../src/chat/types.ts'
+import type { ToolMessage } from '../../src/message/schema.ts'
+import { direct } from '../../src/runtime/direct.ts'
+import { type ScriptPiece, type ScriptStep, scriptedModel } from '../../src/testing/scripted-model.ts'
+import type { Tool, ToolOptions } from '../../src/turn/tool.ts'
+import { type WatchedStorage, watchedStorage } from '../chat/storages.ts'
+import { createWorld } from '../chat/world.ts'
+import { type Client, openClient, reload as reloadClient } from '../scenarios/client.ts'
+import { createBrowser, type Page } from '../scenarios/page.ts'
+import { pass, startServer, until } from '../scenarios/server.ts'
+import { temporaryFolder } from '../server/stage.ts'
+
+/** What makes a tool's `execute` that is noted each time it is called. */
+export type Spy = (name: string, work?: (args: unknown) => unknown) => NonNullable<ToolOptions['execute']>
+
+export interface SceneOptions {
+  /** What the model says after so many answers to the question. */
+  steps: readonly ScriptStep[]
+  tools(spy: Spy): Tool[]
+}
+
+/** A chat with a model that calls tools, over one of the runtimes. Its pages and servers can go without a word. */
+export interface Scene {
+  /** What was executed: name and arguments. */
+  readonly executed: readonly string[]
+  readonly session: ChatSession
+  /** The page goes, and comes back. */
+  reload(): Promise<void>
+  /** So does what executes the tools: the server where there is one, else the page. */
+  crash(): Promise<void>
+  /** Another page: a second tab, or where there is a server, another device. */
+  other(): ChatSession
+  pass(ms: number): Promise<void>
+  until(holds: () => boolean): Promise<void>
+}
+
+export type Call = readonly [name: string, args?: unknown, id?: string]
+
+export const calling = (...calls: readonly Call[]): ScriptPiece[] =>
+  calls.map(([name, args = {}, id]) => ({ toolCall: { name, arguments: args, ...(id && { id }) } }))
+
+/** Goes on by what the history holds: a process that begins anew says what the last one would have said. */
+const modelOf = ({ steps }: SceneOptions) =>
+  scriptedModel(({ messages }) => {
+    const from = messages.findLastIndex(({ role }) => role === 'user')
+    return steps[messages.slice(from).filter(({ role }) => role === 'assistant').length] ?? 'The end.'
+  })
+
+/** Notes what is executed, as long as the process lives that does so. */
+function spyOn(executed: string[], isAlive: () => boolean): Spy {
+  return (name, work = (args) => args) =>
+    (args) => {
+      if (!isAlive()) return new Promise(() => {})
+      executed.push(`${name} ${JSON.stringify(args)}`)
+      return work(args)
+    }
+}
+
+function directScene(options: SceneOptions): Scene {
+  const world = createWorld()
+  const executed: string[] = []
+  const browser = createBrowser()
+  function open(storage: WatchedStorage, page: Page) {
+    let alive = true
+    const tools = options.tools(spyOn(executed, () => alive))
+    const runtime = direct({ model: modelOf(options), tools })
+    const chat = createChat({ storage, env: world.env, runtime, platform: page.platform })
+    onTestFinished(() => chat.close())
+    async function die() {
+      alive = false
+      storage.fail(() => true)
+      // Its locks go with it; what it would still say is not written.
+      await chat.close()
+    }
+    return { session: chat.session('s'), storage, die }
+  }
+  let now = open(watchedStorage(undefined, 'db'), browser.page())
+  async function reload() {
+    await now.die()
+    now = open(now.storage.reopen(), browser.page())
+  }
+  return {
+    executed,
+    get session() {
+      return now.session
+    },
+    reload,
+    crash: reload,
+    other: () => open(now.storage.reopen(), browser.page()).session,
+    pass: world.pass,
+    until: (holds) => world.until(holds),
+  }
+}
+
+function remoteScene(options: SceneOptions): Scene {
+  const world = createWorld()
+  const executed: string[] = []
+  const process = () => {
+    const life = { ends: false }
+    return { life, tools: options.tools(spyOn(executed, () => !life.ends)) }
+  }
+  let now = process()
+  const server = startServer({
+    world,
+    file: `${temporaryFolder()}/chat.db`,
+    model: modelOf(options),
+    tools: now.tools,
+    batch: 0,
+    lease: 2_000,
+  })
+  let pages = 0
+  let client: Client = openClient(server)
+  return {
+    executed,
+    get session() {
+      return client.session
+    },
+    async reload() {
+      client = await reloadClient(client, `page-${++pages}`)
+    },
+    async crash() {
+      now.life.ends = true
+      server.die()
+      client.line.cut()
+      now = process()
+      server.start({ tools: now.tools })
+    },
+    other: () => openClient(server, { name: `other-${++pages}` }).session,
+    pass: (ms) => pass(server, ms),
+    until: (holds) => until(server, holds),
+  }
+}
+
+export const SCENES: readonly [name: string, scene: (options: SceneOptions) => Scene][] = [
+  ['direct', directScene],
+  ['remote', remoteScene],
+]
+
+export const callsIn = (session: ChatSession): ToolMessage[] =>
+  session.get().messages.filter((message): message is ToolMessage => message.role === 'tool')
+
+/** How far each call has come, in a word. */
+export const stages = (session: ChatSession): string[] =>
+  callsIn(session).map(({ stage, status, isError }) => stage ?? (isError ? 'error' : status))
+
+/** What the model reads of each call. */
+export const resultsIn = (session: ChatSession): unknown[] =>
+  callsIn(session).map(({ content }) => content[0]?.type === 'text' && JSON.parse(content[0].text))
