@@ -69,11 +69,13 @@ export const SERVER_QUIRKS = {
   },
   google: { effort: (effort) => ({ reasoning_effort: effort === 'max' ? 'high' : effort }) },
   gpustack: { effort: template },
-  // Qwen knows none and the default.
+  // Qwen knows none and the default. What it thinks stands in the answer's text, unless it is wanted apart.
   groq: {
     effort: (effort, model) =>
       /qwen/i.test(model)
-        ? { reasoning_effort: effort === 'none' ? effort : 'default' }
+        ? effort === 'none'
+          ? { reasoning_effort: effort }
+          : { reasoning_effort: 'default', reasoning_format: 'parsed' }
         : threeSteps(effort, model),
   },
   huggingface: { effort: threeSteps },

@@ -21,21 +21,58 @@ const MEANINGS: readonly (readonly [RegExp, ErrorCode])[] = [
   [/^4|invalid|unsupported|failed/i, 'invalid-request'],
 ]
 
+/** What words mean where there is nothing else to go by; none of them is the fault of a request by its sound. */
+const IN_WORDS: typeof MEANINGS = [
+  [/too many requests|capacity|busy/i, 'rate-limit'],
+  [/not (found|exist)|no such/i, 'not-found'],
+  ...MEANINGS.slice(0, -1),
+]
+
+const meaningOf = (told: string, meanings: typeof MEANINGS): ErrorCode | undefined =>
+  meanings.find(([pattern]) => pattern.test(told))?.[1]
+
+/** Where words of an error stand, the best first. Anything of these may be an object, a list, or JSON in a text. */
+const WORDS = [
+  'message',
+  'msg',
+  'error_description',
+  'detail',
+  'error',
+  'errors',
+  'title',
+  'Message',
+] as const
+
+/** What an error says in words, wherever they stand; empty where it says nothing. */
+function wordsIn(value: unknown): string {
+  if (typeof value === 'string') {
+    const inner = /^\s*["[{]/.test(value) ? wordsIn(parseJson(value)?.value) : ''
+    return inner || value
+  }
+  if (Array.isArray(value)) return value.map(wordsIn).filter(Boolean).join('; ')
+  if (!isRecord(value)) return ''
+  for (const key of WORDS) {
+    const words = wordsIn(value[key])
+    if (words !== '') return words
+  }
+  return ''
+}
+
 /**
  * The error in a piece of JSON, in any of the shapes that providers use: `{ error: { … } }`, `{ error: '…' }`,
- * `{ detail: … }`, `{ object: 'error', … }`, a list of such; undefined where there is none. `surely`: the caller already
- * knows that it is one, so a bare message is enough.
+ * `{ errors: [ … ] }`, `{ detail: … }`, `{ object: 'error', … }`, a list of such; undefined where there is none. `surely`: the
+ * caller already knows that it is one, so a bare message is enough.
  */
 export function errorIn(value: unknown, surely = false): JsonRecord | undefined {
   if (Array.isArray(value)) return errorIn(value[0], surely)
   if (!isRecord(value)) return undefined
-  const { error, detail, choices } = value
-  if (isRecord(error)) return { request_id: value.request_id, ...error }
+  const { error, errors, detail, choices, request_id } = value
+  const inner = isRecord(error) ? error : list(errors)[0]
+  if (isRecord(inner)) return { request_id, ...inner }
   const bare = surely || value.object === 'error' || value.type === 'error'
-  const told = string(detail) || string(record(list(detail)[0]).msg)
-  const words =
-    string(error) || (choices === undefined && (told || (bare && string(value.message ?? value.msg))))
-  return words ? { ...value, message: words } : undefined
+  const message =
+    string(error) || wordsIn(errors) || (choices === undefined && wordsIn(bare ? value : { detail }))
+  return message ? { ...value, message: wordsIn(value) } : undefined
 }
 
 /** The provider's id of a request; empty where it gives none. */
@@ -46,18 +83,19 @@ export const requestIdOf = (headers: RawResponse['headers']): string =>
 export function failureOf(body: string, status: number): ErrorData {
   const text = body.trim()
   // A page is of no use to anybody.
-  const message = text === '' || text.startsWith('<') ? `HTTP ${status}` : text
+  const message = /^(<|$)/.test(text) ? `HTTP ${status}` : text
   return failureFrom(errorIn(parseJson(text)?.value, true) ?? { message }, status)
 }
 
 /** An error object that was found in an answer, as error data. Errors also come inside a 200. */
 export function failureFrom(error: JsonRecord, outer = 200): ErrorData {
-  const status = [outer, error.code, error.status_code].map(count).find((it = 0) => it >= 400 && it < 600)
+  const codes = [outer, error.code, error.status_code, error.statusCode, error.status].map(Number)
+  const status = codes.find((it) => it >= 400 && it < 600)
   const word = string(error.code) || string(error.type)
-  let message = string(error.message) || word || 'unknown error'
+  let message = wordsIn(error) || word || 'unknown error'
   // What it put beside its words: an upstream's answer, its own code, a generation that failed.
-  for (const more of [record(error.metadata).raw, word, error.failed_generation])
-    if (typeof more === 'string' && !message.includes(more)) message += ` (${more})`
+  for (const more of [wordsIn(record(error.metadata).raw), word, string(error.failed_generation)])
+    if (!/^(about|https?|urn):/.test(more) && !message.includes(more)) message += ` (${more})`
   const requestId = string(error.request_id)
   // Google puts into details what kind of refusal it is, and how long to wait.
   const details = list(error.details).map(record)
@@ -66,7 +104,8 @@ export function failureFrom(error: JsonRecord, outer = 200): ErrorData {
   const aboutKey = /incorrect api key/i.exec(message)
   const told = [status, error.code, error.type, error.status, ...of('reason'), aboutKey].join(' ')
   const seconds = Number.parseFloat(of('retryDelay').join(''))
-  const code = MEANINGS.find(([pattern]) => pattern.test(told))?.[1] ?? 'server'
+  // Where nothing else tells, the words do.
+  const code = meaningOf(told, MEANINGS) ?? meaningOf(message, IN_WORDS) ?? 'server'
   return {
     code: isOverflow(message) ? 'context-overflow' : code,
     message: message.slice(0, LONGEST),

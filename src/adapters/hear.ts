@@ -60,12 +60,14 @@ interface Answer extends Dialect<unknown> {
   limit: number
 }
 
-/** Bytes to pieces, and what they say of the end. Throws `protocol` for what no answer may be. */
+/**
+ * Bytes to pieces, and what they say of the end. A failure's body is read as a whole. Throws `protocol` for what no answer
+ * may be, such as a piece that is broken, unless it is the last and was cut: what it said is lost, however the answer goes on.
+ */
 function listen({ status }: RawResponse, { draft, state, limit, read, end, owns }: Answer) {
   /** What came outside the event format and was not understood: a page, half an object. And the last object, if only in form. */
   let [rest, last, streamed, flushing] = ['', '', false, false]
   let ending: Ending | undefined
-  const tooLong = () => refuse(`the answer has a piece of more than ${limit} characters`)
   /** Takes in a piece, if it is JSON, or known to be an error. */
   const take = (text: string, whole: boolean, failed?: boolean): boolean => {
     const parsed = parseJson(text)
@@ -77,25 +79,26 @@ function listen({ status }: RawResponse, { draft, state, limit, read, end, owns 
   const split = splitJson((text) => {
     if (ending) return
     if (take(text, true)) rest = ''
+    else if (/^\{\s*"/.test(text)) broken(text)
     last = text
   })
   const parser = createSseParser({
     maxBuffer: limit,
-    onOverflow: tooLong,
+    onOverflow: () => tooLong(limit),
     onStray(line) {
       rest += `${line}\n`
-      if (rest.length > limit) tooLong()
-      // A failure's body is read as a whole.
-      if (status < 400) split(`${line}\n`)
+      if (rest.length > limit) tooLong(limit)
+      if (status >= 400 || ending) return
+      if (ERROR_LINE.test(line)) ending = told(line, status)
+      else split(`${line}\n`)
     },
     onFrame({ event, data }) {
       const text = data.trim()
       if (ending) return
       if (text === '[DONE]') ending = end(state, true)
       else if (take(text, false, event === 'error')) streamed = true
-      // A last piece that does not parse was cut; one before it was never whole.
-      else if (!ending && !flushing && /^[[{]/.test(text))
-        refuse(`a piece of the stream is not valid JSON: ${text.slice(0, 200)}`)
+      else if (!ending && ERROR_LINE.test(text)) ending = told(text, status)
+      else if (!ending && !flushing && /^[[{]/.test(text)) broken(text)
     },
   })
   return {
@@ -106,17 +109,30 @@ function listen({ status }: RawResponse, { draft, state, limit, read, end, owns 
     finish(): Ending {
       flushing = true
       parser.end({ flush: true })
-      const found = ending ?? (status < 400 ? end(state, false) : failureOf(rest, status))
-      return found ?? endless(rest.trim(), last, streamed || draft.content.length > 0)
+      ending ??= status < 400 ? end(state, false) : failureOf(rest, status)
+      return ending ?? endless(rest.trim(), last, streamed || draft.content.length > 0)
     },
   }
 }
 
+/** How some servers say, in the middle of a stream or instead of it, that they failed: a line of words, or of JSON. */
+const ERROR_LINE = /^\[?error\]?:\s*(.+)/i
+
+const told = (line: string, status: number): ErrorData => failureOf(line.replace(ERROR_LINE, '$1'), status)
+
+/** An object that begins at the start of a line although one before it did not end. */
+const BROKEN_LINE = /^\{.*\n(.*\n)*?\{/m
+
 /** What is whole and yet says nothing was never one of ours; anything else was cut off on its way. */
 const endless = (rest: string, last: string, heard: boolean): ErrorData => ({
-  code: !heard && (last !== '' || /^[^[{]/.test(rest)) ? 'protocol' : 'network',
+  code: (!heard && (last !== '' || /^[^[{]/.test(rest))) || BROKEN_LINE.test(rest) ? 'protocol' : 'network',
   message: `the answer has no end: ${(rest || last).slice(0, 200)}`,
 })
+
+const tooLong = (limit: number): never => refuse(`the answer has a piece of more than ${limit} characters`)
+
+const broken = (text: string): never =>
+  refuse(`a piece of the answer is not valid JSON: ${text.slice(0, 200)}`)
 
 function refuse(words: string): never {
   throw new TidemarkError('protocol', words)

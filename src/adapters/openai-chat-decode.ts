@@ -54,6 +54,9 @@ function readPiece(draft: Draft, state: ChatState, value: unknown, whole: boolea
     // A whole answer may say "" (Snowflake); in a stream that is how some say "not yet".
     const { finish_reason: finish } = choice
     if (typeof finish === 'string' && (whole || finish !== '')) state.finish = finish
+    const { audio } = record(choice.message)
+    if (isRecord(audio))
+      addBlock(draft, { type: 'other', provider: draft.provider, raw: { type: 'audio', ...audio } })
     const error = errorIn({ error: choice.error })
     if (error) return failureFrom(error)
   }
@@ -107,7 +110,8 @@ function readPart(draft: Draft, part: JsonRecord): void {
 }
 
 function readCall(draft: Draft, state: ChatState, piece: JsonRecord, index = count(piece.index)): void {
-  const { name: given, arguments: value } = record(piece.function)
+  // A custom tool's input is a text, and no JSON.
+  const { name: given, input, arguments: value = input } = record(piece.function ?? piece.custom)
   const args = isRecord(value) ? JSON.stringify(value) : string(value)
   const [id, name] = [string(piece.id), string(given)]
   const known = findCall(state, index, id, name)
@@ -167,6 +171,7 @@ const FINISH: readonly (readonly [RegExp, 'length' | ErrorCode])[] = [
   [/filter|sensitive|safety|refusal/i, 'refusal'],
   [/context_window/i, 'context-overflow'],
   [/network/i, 'network'],
+  [/abort|cancel/i, 'aborted'],
   [/error|insufficient/i, 'server'],
 ]
 

@@ -38,8 +38,16 @@ export const isReasoning = (model: string): boolean => /(^|\/)(o\d|gpt-5(?!.*cha
  */
 export const isThoughtless = (model: string): boolean => /(^|\/)(gpt-(3|4)|gpt-5.*chat|chatgpt)/i.test(model)
 
+/**
+ * OpenAI's models keep what was said by themselves, these for as long as a day where they are told to.
+ * @see https://developers.openai.com/docs/guides/prompt-caching
+ */
+export const retention = (cache: 'short' | 'long' | undefined, model: string) =>
+  cache === 'long' && /(^|\/)gpt-(4\.1|5)/i.test(model) ? { prompt_cache_retention: '24h' } : {}
+
 /** What is known of a model; what the caller says of its server outranks it. */
 export const quirksOf = (model: string, own: ChatQuirks | undefined): ChatQuirks => ({
+  cache: retention,
   ...(isReasoning(model) && { maxTokens: 'max_completion_tokens', sampling: false }),
   ...(isThoughtless(model) && { effort: () => ({}) }),
   ...own,

@@ -3,6 +3,7 @@ import type { EncodedCall, ReplayCall, ReplayContext } from './adapter.ts'
 import type { CallIdRule } from './call-ids.ts'
 import type { EncodedRequest, OutputFormat } from './contract.ts'
 import { type JsonRecord, parseJson, record, string } from './json.ts'
+import { retention } from './openai-chat-quirks.ts'
 import type { ResponsesQuirks } from './openai-responses-quirks.ts'
 import {
   argumentsText,
@@ -50,6 +51,7 @@ export function encodeResponses(
     // What is written in the background has to be kept; else, everything that we need comes with the answer.
     store: background === true,
     background,
+    ...retention(call.cache, model),
     include: proof ? ['reasoning.encrypted_content'] : undefined,
     // An empty list is refused.
     tools:

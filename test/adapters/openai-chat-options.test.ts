@@ -48,7 +48,7 @@ describe('how hard to think', () => {
     ['google', 'gemini-3-flash', 'minimal', { reasoning_effort: 'minimal' }],
     ['gpustack', 'qwen3', 'medium', { reasoning_effort: 'medium', chat_template_kwargs: on }],
     ['groq', 'openai/gpt-oss-20b', 'minimal', { reasoning_effort: 'low' }],
-    ['groq', 'qwen/qwen3-32b', 'high', { reasoning_effort: 'default' }],
+    ['groq', 'qwen/qwen3-32b', 'high', { reasoning_effort: 'default', reasoning_format: 'parsed' }],
     ['groq', 'qwen/qwen3-32b', 'none', { reasoning_effort: 'none' }],
     ['huggingface', 'm', 'max', { reasoning_effort: 'high' }],
     ['llamacpp', 'openai/gpt-oss-20b', 'high', { reasoning_effort: 'high', chat_template_kwargs: on }],
@@ -113,7 +113,9 @@ describe('what is to be kept', () => {
       cache_control: { type: 'ephemeral', ttl: '1h' },
     })
     expect(said({ cache: 'long' }, 'openai/gpt-5', 'openrouter')).toEqual({})
-    expect(said({ cache: 'long' }, 'gpt-5')).toEqual({})
+    expect(said({ cache: 'short' }, 'gpt-5')).toEqual({})
+    expect(said({ cache: 'long' }, 'gpt-5')).toEqual({ prompt_cache_retention: '24h' })
+    expect(said({ cache: 'long' }, 'gpt-4o')).toEqual({})
   })
 })
 

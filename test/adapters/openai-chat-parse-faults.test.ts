@@ -72,6 +72,34 @@ describe('what those faults say beyond their expectations', () => {
     expect(error?.code).toBe('refusal')
   })
 
+  test('an answer that the server gave up is no end', async () => {
+    const { message, error } = await hear(chunk({ delta: { content: 'On' }, finish_reason: 'abort' }))
+    expect(textIn(message)).toBe('On')
+    expect(error?.code).toBe('aborted')
+  })
+
+  test('the input of a custom tool is a text, and is not lost', async () => {
+    const custom = (input: object) => ({ tool_calls: [{ index: 0, type: 'custom', ...input }] })
+    const { message } = await hear(
+      chunk({ delta: custom({ id: 'c', custom: { name: 'py', input: '' } }) }) +
+        chunk({ delta: custom({ custom: { input: 'print' } }) }) +
+        chunk({ delta: custom({ custom: { input: '(1)' } }) }) +
+        chunk({ delta: {}, finish_reason: 'tool_calls' }),
+    )
+    expect(message).toMatchObject({
+      stopReason: 'toolUse',
+      content: [{ type: 'toolCall', id: 'c', name: 'py', rawArguments: 'print(1)' }],
+    })
+  })
+
+  test('a spoken answer is kept as it came', async () => {
+    const audio = { id: 'a', data: 'AAAA', transcript: 'Hello' }
+    const { message } = await hear(
+      JSON.stringify({ choices: [{ message: { content: null, audio }, finish_reason: 'stop' }] }),
+    )
+    expect(message.content).toEqual([{ type: 'other', provider: 'openai', raw: { type: 'audio', ...audio } }])
+  })
+
   test('a reason that nobody knows yet is an end like any other', async () => {
     const { message } = await hear(chunk({ delta: { content: 'Once' }, finish_reason: 'constructor' }))
     expect(message.stopReason).toBe('stop')

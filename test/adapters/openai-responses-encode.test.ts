@@ -128,6 +128,13 @@ describe('tools', () => {
   })
 })
 
+test('what was said is kept for a day where that is wanted, by models that can', () => {
+  const kept = (model: string, cache: 'short' | 'long') =>
+    say(responsesAdapter(), { messages: [question] }, { model, cache }).body.prompt_cache_retention
+  expect(kept('gpt-5.1', 'long')).toBe('24h')
+  expect([kept('gpt-5.1', 'short'), kept('gpt-4o', 'long')]).toEqual([undefined, undefined])
+})
+
 describe('pictures and files', () => {
   const data = 'iVBORw0KGgo='
 
