@@ -43,14 +43,14 @@ export const budgets: readonly Budget[] = [
     what: 'the Responses adapter, weighed likewise',
     entry: `${both}\n${responses}`,
     without: both,
-    most: 4_110,
+    most: 4_150,
     promised: 5_000,
   },
   {
     what: 'the Anthropic adapter, weighed likewise',
     entry: `${both}\n${messages}`,
     without: both,
-    most: 3_570,
+    most: 3_600,
     promised: 5_000,
   },
   {
@@ -64,14 +64,14 @@ export const budgets: readonly Budget[] = [
     what: 'the adapter of the Interactions API, weighed likewise',
     entry: `${both}\n${interactions}`,
     without: both,
-    most: 3_640,
+    most: 3_680,
     promised: 5_000,
   },
   {
     what: 'the Ollama adapter, weighed likewise',
     entry: `${both}\n${ollama}`,
     without: both,
-    most: 1_680,
+    most: 1_700,
     promised: 5_000,
   },
   {
