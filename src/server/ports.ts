@@ -1,3 +1,4 @@
+import type { SessionRecords } from '../context/session-records.ts'
 import type { Message, Session } from '../message/schema.ts'
 import type { ChatEvent, EventId, RunOutcome } from '../protocol/events.ts'
 
@@ -210,6 +211,8 @@ export interface HistoryStore {
   events(sessionId: string, after: number, limit: number): Promise<readonly EventRow[]>
   /** Says that events up to this number are in the event log. */
   markPublished(sessionId: string, upTo: number): Promise<void>
+  /** What is derived from a session, such as the records of its calls. It goes with the session. Absent where none is kept. */
+  records?(scope: Scope): SessionRecords
   /** Idempotent. */
   close(): Promise<void>
 }

@@ -113,7 +113,7 @@ test("of a request only what is listed goes on, and never the caller's own secre
     te: 'trailers',
     'x-other': 'stays',
   }
-  const sent = { 'x-mine': 'goes', 'anthropic-version': '2023-06-01', traceparent: '00-1-1-01' }
+  const sent = { 'x-mine': 'goes', 'anthropic-version': '2023-06-01', 'idempotency-key': 'once' }
   await ask('/llm/openai/chat/completions', {
     headers: { ...refused, ...sent, authorization: 'Bearer mine' },
   })

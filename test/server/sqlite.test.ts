@@ -123,10 +123,11 @@ test('the schema is made once and says what was applied', async () => {
   const file = `${temporaryFolder()}/chat.db`
   for (let times = 0; times < 2; times++) await sqliteStore(file).close()
   const db = new Sqlite(file, { readonly: true })
-  expect(db.pragma('user_version', { simple: true })).toBe(2)
+  expect(db.pragma('user_version', { simple: true })).toBe(3)
   expect(db.prepare('select version, name from migrations').all()).toEqual([
     { version: 1, name: 'sessions, messages, events, runs, keys' },
     { version: 2, name: 'runs that wait for somebody' },
+    { version: 3, name: 'records' },
   ])
   expect(db.pragma('journal_mode', { simple: true })).toBe('wal')
   db.close()

@@ -4,6 +4,7 @@ import type { Terms } from '../decide/draft.ts'
 import { createRateLimit, createSlots, type RateLimit, type Slots } from '../http/limits.ts'
 import type { EventLog, HistoryStore } from '../ports.ts'
 import { type ChatHandlerOptions, type ChatLimits, DEFAULT_LIMITS } from './options.ts'
+import { createTraces, type Traces } from './traces.ts'
 
 /** What every part of one chat handler shares. */
 export interface ChatContext {
@@ -18,6 +19,7 @@ export interface ChatContext {
   readonly lease: number
   readonly rate: RateLimit
   readonly feeds: Slots
+  readonly traces: Traces
   /** Aborted when the handler closes. */
   readonly closing: AbortSignal
   /** What ends the streams that are open. Not listeners of `closing`: there may be thousands. */
@@ -46,6 +48,7 @@ export function createContext(options: ChatHandlerOptions, closing: AbortSignal)
     lease,
     rate: createRateLimit(limits.requests, env),
     feeds: createSlots(limits.feeds, 'event streams'),
+    traces: createTraces(),
     closing,
     streams: new Set(),
     // A clock may tell fractions; what is stored is whole.

@@ -1,7 +1,9 @@
 import { TidemarkError } from '../../lib/errors.ts'
 import { expectOption, hasMethod } from '../../lib/expect.ts'
+import { traceOf, traceparentAfter } from '../../lib/trace.ts'
 import { corsHeaders, preflight, withHeaders } from '../http/cors.ts'
 import { errorResponse, isUnexpected, publicError } from '../http/errors.ts'
+import { getCalls } from './calls.ts'
 import { postCommand } from './commands.ts'
 import { type ChatContext, createContext } from './context.ts'
 import { getEvents } from './events.ts'
@@ -23,6 +25,7 @@ const ROUTES: readonly { path: RegExp; methods: Readonly<Record<string, Route>> 
   },
   { path: /^\/sessions\/([^/]+)\/messages$/, methods: { GET: getMessages, POST: postMessage } },
   { path: /^\/sessions\/([^/]+)\/events$/, methods: { GET: getEvents } },
+  { path: /^\/sessions\/([^/]+)\/calls$/, methods: { GET: getCalls } },
   { path: /^\/sessions\/([^/]+)\/commands$/, methods: { POST: postCommand } },
 ]
 
@@ -56,6 +59,7 @@ async function answer(
   ctx: ChatContext,
   runs: Runs,
   request: Request,
+  traceparent: string,
   platform?: FetchContext,
 ): Promise<Response> {
   if (ctx.closing.aborted) {
@@ -67,7 +71,7 @@ async function answer(
   const account = await accountOf(ctx, request)
   ctx.rate.admit(account)
   const { route, allowed, sessionId } = match(path, request.method)
-  if (route) return route({ request, url, account, sessionId, ctx, runs, platform })
+  if (route) return route({ request, url, account, sessionId, traceparent, ctx, runs, platform })
   const message = `${request.method} is not possible here; expected ${allowed}`
   return errorResponse({ code: 'invalid-request', message, status: 405 }, { allow: allowed })
 }
@@ -114,13 +118,14 @@ export function createChatHandler(options: ChatHandlerOptions): ChatHandler {
     async fetch(request, platform) {
       const cors = corsHeaders(request, options.cors)
       if (request.method === 'OPTIONS') return preflight(request, options.cors)
+      const traceparent = traceparentAfter(request.headers.get('traceparent'), ctx.env.random)
       try {
         // Told once; the requests themselves take over what they meet.
         if (!started && !closing.signal.aborted) start().catch(ctx.report)
-        return withHeaders(await answer(ctx, runs, request, platform), cors)
+        return withHeaders(await answer(ctx, runs, request, traceparent, platform), cors)
       } catch (error) {
         if (isUnexpected(error)) ctx.report(error)
-        return errorResponse(publicError(error), cors)
+        return errorResponse({ traceId: traceOf(traceparent)?.traceId, ...publicError(error) }, cors)
       }
     },
     close() {

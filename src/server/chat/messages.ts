@@ -99,6 +99,7 @@ export async function postMessage(call: Call): Promise<Response> {
   const body = await readSend(call)
   const scope = scopeOf(call)
   await openSession(call)
+  ctx.traces.note(body.runId, call.traceparent)
   const { tools = [] } = ctx.options
   const hash = await hashOf({ session: scope.sessionId, body })
   const asked = { hash, queue: ctx.limits.queue, tools }

@@ -2,6 +2,7 @@ import type { CallOptions, Model } from '../../adapters/contract.ts'
 import type { Env } from '../../lib/env.ts'
 import type { RunOptions } from '../../turn/run-turn.ts'
 import type { Tool } from '../../turn/tool.ts'
+import type { WatchCalls } from '../../turn/watch.ts'
 import type { CorsOptions } from '../http/cors.ts'
 import type { Rate } from '../http/limits.ts'
 import type { EventLog, HistoryStore } from '../ports.ts'
@@ -51,6 +52,10 @@ export interface ChatHandlerOptions {
   context?: NonNullable<RunOptions['context']>
   /** Most model calls in one run. @default 8 */
   maxSteps?: number
+  /** Records of model calls kept of each session, for `session.calls()`: the newest. 0 keeps none. @default 100 */
+  keepCalls?: number
+  /** Who hears of each model call, such as `logger(…)`. */
+  watch?: readonly WatchCalls[]
   /**
    * Who calls: the account that everything is scoped by, or null for nobody (401). Without it everyone is the account
    * `default`: for one user, or behind something that has asked already.

@@ -1,5 +1,7 @@
 import { TidemarkError } from '../../lib/errors.ts'
+import { traceparentAfter } from '../../lib/trace.ts'
 import type { ChatEvent } from '../../protocol/events.ts'
+import { callLog } from '../../turn/call-log.ts'
 import { runTurn } from '../../turn/run-turn.ts'
 import { ADVANCE, abandon, append, type Lease, needsOf, renew } from '../decide/runs.ts'
 import type { ChatContext } from './context.ts'
@@ -63,6 +65,9 @@ async function answer(ctx: ChatContext, { lease, controller, log }: LiveRun): Pr
   const { path } = await ctx.store.read(scope, { path: messages.at(-1) ?? answers })
   const from = path.findIndex(({ id }) => id === messages[0])
   const end = from < 0 ? path.length : from
+  const records = ctx.store.records?.(scope)
+  const calls = records && callLog(records, { keep: ctx.options.keepCalls, onError: ctx.report })
+  const { watch = [] } = ctx.options
   await runTurn({
     runId,
     sessionId: scope.sessionId,
@@ -77,7 +82,10 @@ async function answer(ctx: ChatContext, { lease, controller, log }: LiveRun): Pr
     ...(call && { call }),
     ...(context && { context }),
     ...(maxSteps !== undefined && { maxSteps }),
-  })
+    ...(records && { records }),
+    watch: calls ? [calls.watch, ...watch] : watch,
+    traceparent: ctx.traces.take(runId) ?? traceparentAfter(undefined, ctx.env.random),
+  }).finally(calls?.flush)
 }
 
 /** Ends a run that can no longer say so itself, if it has not ended; what it said is kept. */

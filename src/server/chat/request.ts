@@ -18,6 +18,8 @@ export interface Call {
   account: string
   /** From the path; empty where the path has none. */
   sessionId: string
+  /** The step of a trace that the request is: the caller's, or one of its own. */
+  traceparent: string
   ctx: ChatContext
   runs: Runs
   platform: FetchContext | undefined

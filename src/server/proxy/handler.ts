@@ -1,5 +1,6 @@
 import { type Env, platformEnv } from '../../lib/env.ts'
 import { TidemarkError } from '../../lib/errors.ts'
+import { traceOf, traceparentAfter } from '../../lib/trace.ts'
 import { readBytes } from '../http/body.ts'
 import { corsHeaders, preflight, withHeaders } from '../http/cors.ts'
 import { errorResponse, isUnexpected, publicError } from '../http/errors.ts'
@@ -124,6 +125,7 @@ async function exchange(
   ctx: ProxyContext,
   request: Request,
   target: Target,
+  traceparent: string,
   release: () => void,
 ): Promise<Response> {
   const { controller, end } = openExchange(request, release)
@@ -133,7 +135,7 @@ async function exchange(
     const body = bytes.length > 0 || models ? checkedBody(bytes, models) : undefined
     const own = (typeof upstream.headers === 'function' ? await upstream.headers() : upstream.headers) ?? {}
     const secrets = secretsOf(own)
-    const headers = requestHeaders(request.headers, upstream, own)
+    const headers = requestHeaders(request.headers, upstream, own, traceparent)
     const init: RequestInit = { method: request.method, headers, ...(body !== undefined && { body }) }
     const response = await ask(ctx, url, init, controller, secrets)
     if (response.type === 'opaqueredirect' || (response.status >= 300 && response.status < 400)) {
@@ -158,7 +160,7 @@ function redacted(headers: Headers, secrets: readonly string[]): Headers {
   return headers
 }
 
-async function answer(ctx: ProxyContext, request: Request): Promise<Response> {
+async function answer(ctx: ProxyContext, request: Request, traceparent: string): Promise<Response> {
   const { options, rate, perAccount, total } = ctx
   const account = options.authorize ? await options.authorize(request) : 'default'
   if (account === null || account === '') throw new TidemarkError('auth', 'not authorised')
@@ -172,7 +174,7 @@ async function answer(ctx: ProxyContext, request: Request): Promise<Response> {
     own()
     throw error
   }
-  return exchange(ctx, request, target, () => {
+  return exchange(ctx, request, target, traceparent, () => {
     own()
     all()
   })
@@ -214,11 +216,12 @@ export function createProxyHandler(options: ProxyHandlerOptions): ProxyHandler {
     async fetch(request) {
       const cors = corsHeaders(request, options.cors)
       if (request.method === 'OPTIONS') return preflight(request, options.cors)
+      const traceparent = traceparentAfter(request.headers.get('traceparent'), env.random)
       try {
-        return withHeaders(await answer(ctx, request), cors)
+        return withHeaders(await answer(ctx, request, traceparent), cors)
       } catch (error) {
         if (isUnexpected(error)) options.onError?.(error)
-        return errorResponse(publicError(error), cors)
+        return errorResponse({ traceId: traceOf(traceparent)?.traceId, ...publicError(error) }, cors)
       }
     },
   }

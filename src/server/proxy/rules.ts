@@ -126,17 +126,19 @@ const NEVER: ReadonlySet<string> = new Set([
   'x-api-key',
 ])
 
-/** The request's headers with the upstream's own, among them the key, put over them. */
+/** The request's headers with the trace it is a step of, and the upstream's own, among them the key, put over them. */
 export function requestHeaders(
   given: Headers,
   upstream: Upstream,
   own: Readonly<Record<string, string>>,
+  traceparent: string,
 ): Headers {
   const forward = new Set((upstream.forward ?? []).map((name) => name.toLowerCase()))
   const headers = new Headers()
   for (const [name, value] of given) {
     if (!NEVER.has(name) && (REQUEST_HEADERS.has(name) || forward.has(name))) headers.set(name, value)
   }
+  headers.set('traceparent', traceparent)
   for (const [name, value] of Object.entries(own)) headers.set(name, value)
   return headers
 }

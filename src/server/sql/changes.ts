@@ -85,6 +85,7 @@ async function empty(db: Db, { account, sessionId }: Scope): Promise<void> {
     await db.deleteFrom(table).where('account', '=', account).where('session', '=', sessionId).execute()
   }
   await db.deleteFrom('events').where('session', '=', sessionId).execute()
+  await db.deleteFrom('records').where('session', '=', sessionId).execute()
 }
 
 /** Writes one change. On the same connection as the view it was decided by. */

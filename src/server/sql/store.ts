@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { EventLog, HistoryStore, Scope } from '../ports.ts'
 import { applyChange, eventValues } from './changes.ts'
 import { loadPage } from './page.ts'
+import { sqlRecords } from './records.ts'
 import { eventRow, sessionOf } from './rows.ts'
 import type { Db } from './tables.ts'
 import { loadView } from './view.ts'
@@ -142,6 +143,7 @@ export function sqlStore(engine: Engine): HistoryStore & { readonly log: EventLo
         { relaxed: true },
       )
     },
+    records: (scope) => sqlRecords(engine, scope),
     close: () => engine.close(),
   }
 }

@@ -66,6 +66,13 @@ export interface Tables {
     n: number
     tag: string
   }
+  records: {
+    session: string
+    kind: string
+    key: string
+    /** JSON */
+    data: string
+  }
 }
 
 export type Db = Kysely<Tables>

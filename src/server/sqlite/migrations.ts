@@ -98,6 +98,18 @@ const MIGRATIONS: readonly Migration[] = [
       create unique index runs_one on runs (session) where state in ('running', 'waiting');
     `,
   },
+  {
+    name: 'records',
+    sql: `
+      create table records (
+        session text not null,
+        kind text not null,
+        key text not null,
+        data text not null,
+        primary key (session, kind, key)
+      ) strict;
+    `,
+  },
 ]
 
 const versionOf = (db: Database): number => Number(db.pragma('user_version', { simple: true }))
