@@ -72,12 +72,15 @@ export function bestSummary(turns: readonly DraftTurn[], all: readonly Summary[]
   return best
 }
 
-/** Puts a summary in the place of the turns it stands for; nothing where these have changed, or are not all there. */
-export const summarised = (summary: Summary | undefined, known?: Digests): Policy => ({
+/**
+ * Puts a summary in the place of the turns it stands for; nothing where these have changed, or are not all there. It compares
+ * them as they are in the history: it comes before policies that change messages, or is told how many turns there are.
+ */
+export const summarised = (summary: Summary, turns?: number): Policy => ({
   name: 'summarize',
   apply(draft, space) {
-    const covered = summary ? turnsCovered(draft.turns, summary, known) : 0
-    if (!summary || covered === 0) return draft
+    const covered = turns ?? turnsCovered(draft.turns, summary)
+    if (covered === 0) return draft
     const text = `[summary of the conversation so far] ${summary.text.trim()}`
     return withNotes(withoutTurns(draft, covered, 'summary'), [noteOf(space, 'summary', text)])
   },

@@ -72,13 +72,16 @@ function* content(branch: readonly Message[], { messages }: AssembledContext): G
   if (newest && !messages.some((message) => message.id === newest.id)) yield 'the newest question is missing'
 }
 
+/** What is not among the messages: the instructions, and what notes repeat. */
+const ELSEWHERE: ReadonlySet<string> = new Set(['system', 'pins', 'goal', 'memory'])
+
 /** Every message that was given is told of once, and what is said to be in is in. */
 function* report(branch: readonly Message[], context: AssembledContext): Generator<string> {
   const { included, dropped, messages } = context
   const told = [...included, ...dropped].map(({ id }) => id).sort()
   const given = branch.map(({ id }) => id).sort()
   if (told.join() !== given.join()) yield `told of ${told.join()}, given ${given.join()}`
-  const sent = included.filter(({ reason }) => reason !== 'system').map(({ id }) => id)
+  const sent = included.filter(({ reason }) => !ELSEWHERE.has(reason)).map(({ id }) => id)
   if (sent.join() !== messages.map(({ id }) => id).join()) yield 'what is included is not what is sent'
   if (included.filter(({ reason }) => reason === 'system').length > 1) yield 'two system prompts'
   for (const one of included) if (!(one.tokens >= 0)) yield `${one.id} has no tokens`

@@ -107,6 +107,17 @@ export const budgets: readonly Budget[] = [
     most: 2_000,
   },
   {
+    what: 'defaultContext on top of both runtimes: the recommended mix, summaries and what is known of models',
+    entry: `${both}\nexport { defaultContext } from 'tidemark'`,
+    without: both,
+    most: 6_000,
+  },
+  {
+    what: 'redaction of keys, cards, addresses and phones',
+    entry: "export { createRedaction } from 'tidemark'",
+    most: 2_800,
+  },
+  {
     what: 'the React binding',
     entry: "export * from 'tidemark/react'",
     external: ['react'],

@@ -1,0 +1,140 @@
+import { capabilitiesOf } from '../adapters/capabilities.ts'
+import { type AssembledContext, applied, closeDraft } from '../context/assemble.ts'
+import type { Draft, DraftTurn, Policy, Space } from '../context/draft.ts'
+import { createEstimator } from '../context/estimate.ts'
+import { keptEstimates } from '../context/kept-estimates.ts'
+import { type MixOptions, recommendedMix } from '../context/mix.ts'
+import { recalled } from '../context/notes.ts'
+import { type AssembleOptions, openDraft } from '../context/open-draft.ts'
+import type { Recall, Recalled } from '../context/recalled.ts'
+import type { SessionRecords } from '../context/session-records.ts'
+import { summarised } from '../context/summary.ts'
+import { type ErrorData, errorData } from '../lib/errors.ts'
+import { textOf } from '../message/text.ts'
+import type { ContextInput } from './run-turn.ts'
+import {
+  keepSummaries,
+  type Summaries,
+  type Summarise,
+  type SummaryOptions,
+  type SummaryReport,
+} from './summaries.ts'
+
+export interface DefaultContextOptions
+  extends MixOptions,
+    Pick<AssembleOptions, 'reserve' | 'estimate' | 'interrupted'> {
+  /** Tokens the model can hold. @default what is known of the model by its name (`capabilitiesOf`), else no limit */
+  window?: number
+  /** Makes summaries of the oldest turns, when there are many. @default none are made */
+  summarise?: Summarise
+  /** When a summary is due, and how long a call waits for it. */
+  summary?: SummaryOptions
+  /** Where summaries are kept. @default with `direct` the chat's own storage, else the memory of this process */
+  records?: (sessionId: string) => SessionRecords
+  /** Looks for what may help to answer, once for each question. @default nothing is looked for */
+  recall?: Recall
+  /** Policies of your own, before the history is cut. */
+  policies?: readonly Policy[]
+}
+
+/** What is sent, and how it came about. */
+export interface DefaultContext extends AssembledContext {
+  /** Where a summary is used, or is due. */
+  summary?: SummaryReport
+  /** Why nothing was recalled, where looking for it failed. */
+  recallError?: ErrorData
+}
+
+interface Found {
+  items: readonly Recalled[]
+  error?: ErrorData
+}
+
+/** What memory has to say to the newest question; asked once, however many steps the answer takes. */
+function recaller(recall: Recall | undefined, turns: number) {
+  const asked = new WeakMap<object, Promise<Found>>()
+  return async (draft: Draft, { sessionId, signal, messages }: ContextInput): Promise<Found> => {
+    const question = draft.turns.at(-1)?.items.find(({ message }) => message.role === 'user')?.message
+    if (!recall || !question) return { items: [] }
+    const near = draft.turns.slice(-turns).flatMap(({ items }) => items.map(({ message }) => message.id))
+    const ask = async (): Promise<Found> => {
+      try {
+        const query = { sessionId, text: textOf(question), exclude: new Set(near) }
+        return { items: await recall(query, { signal }) }
+      } catch (thrown) {
+        return { items: [], error: errorData(thrown, 'server') }
+      }
+    }
+    const known = messages.at(-1)?.role === 'user' ? undefined : asked.get(question)
+    const found = known ?? ask()
+    asked.set(question, found)
+    return found
+  }
+}
+
+/** What the summariser sees of the turns: no secrets either. */
+function concealed(
+  turns: readonly DraftTurn[],
+  redact: MixOptions['redact'],
+  space: Space,
+): readonly DraftTurn[] {
+  return redact ? redact.policy.apply({ turns, notes: [], dropped: [] }, space).turns : turns
+}
+
+/**
+ * The mix that is recommended for long conversations with tools: the instructions first and untouched; pins; the task; the last
+ * turns whole; older tool results as their conclusion, errors a while longer and then as a line; oversized results cut; a
+ * summary of the oldest turns, where `summarise` is given; what was recalled; room for the answer; the newest message last.
+ * Every part is an option. Make one for all calls of a runtime: it remembers estimates and copies.
+ *
+ * @example
+ * direct({ model, context: defaultContext({ summarise: summariseWith(smallModel) }) })
+ */
+export function defaultContext(
+  options: DefaultContextOptions = {},
+): (input: ContextInput) => Promise<DefaultContext> {
+  const { summarise, strategy = summarise ? 'summarize' : 'drop_oldest_pair', turns = 5 } = options
+  const mix = recommendedMix({ ...options, strategy, turns })
+  const estimate = keptEstimates(options.estimate ?? createEstimator())
+  const recallFor = recaller(options.recall, turns)
+  const summaries: Summaries | undefined =
+    summarise && strategy === 'summarize'
+      ? keepSummaries(summarise, { turns, ...options.summary })
+      : undefined
+
+  async function summaryFor(given: Draft, first: Draft, space: Space, input: ContextInput) {
+    const { sessionId, env, signal, preview = false } = input
+    const pinned = new Set(
+      first.notes.flatMap(({ kind, of }) => (kind === 'pins' && of !== undefined ? [of] : [])),
+    )
+    return summaries?.of({
+      ...{ sessionId, env, signal, preview, space, pinned },
+      turns: given.turns,
+      shown: concealed(first.turns, options.redact, space),
+      records: options.records?.(sessionId) ?? input.records,
+    })
+  }
+
+  return async (input) => {
+    const window = options.window ?? capabilitiesOf(input.model).contextWindow
+    const opened = openDraft({ ...input, ...options, estimate, ...(window !== undefined && { window }) })
+    const { space } = opened
+    const first = applied(opened.draft, mix.first, space)
+    const [summary, found] = await Promise.all([
+      summaryFor(opened.draft, first.draft, space, input),
+      recallFor(opened.draft, input),
+    ])
+    const rest = [
+      ...(summary?.use ? [summarised(summary.use.summary, summary.use.covered)] : []),
+      recalled(found.items),
+      ...(options.policies ?? []),
+      ...mix.last,
+    ]
+    const last = applied(first.draft, rest, space)
+    return {
+      ...closeDraft(opened, last.draft, [...first.names, ...last.names]),
+      ...(summary?.report && { summary: summary.report }),
+      ...(found.error && { recallError: found.error }),
+    }
+  }
+}
