@@ -19,6 +19,7 @@ const sizes: Sizes = {
   sse: { events: 10_000, many: 100_000 },
   store: { deltas: 10_000, few: 1_000, many: 50_000, history: 2_000 },
   json: { characters: 200_000 },
+  context: { messages: 10_000 },
   memory: { facts: 100_000, dims: 384 },
 }
 

@@ -80,6 +80,8 @@ export type {
 } from './context/draft.ts'
 export type { Estimator } from './context/estimate.ts'
 export { createEstimator } from './context/estimate.ts'
+export type { GrowthPoint } from './context/growth.ts'
+export { growthOf } from './context/growth.ts'
 export { keptEstimates } from './context/kept-estimates.ts'
 export type { MixOptions, Strategy } from './context/mix.ts'
 export { recommendedMix } from './context/mix.ts'

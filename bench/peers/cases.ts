@@ -1,3 +1,4 @@
+import { type ContextSizes, contextCases } from '../context.ts'
 import { type JsonSizes, jsonCases } from '../json.ts'
 import { type Case, type MeasureOptions, measure, type Result } from '../measure.ts'
 import { type MemorySizes, memoryCases } from '../memory.ts'
@@ -10,13 +11,15 @@ export interface Sizes {
   sse: SseSizes
   store: StoreSizes
   json: JsonSizes
+  context: ContextSizes
   memory: MemorySizes
 }
 
-const casesOf = ({ sse, store, json, memory }: Sizes): Case[] => [
+const casesOf = ({ sse, store, json, memory, context }: Sizes): Case[] => [
   ...sseCases(sse, ssePeers),
   ...storeCases(store, storePeers),
   ...jsonCases(json),
+  ...contextCases(context),
   ...memoryCases(memory),
 ]
 

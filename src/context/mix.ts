@@ -69,6 +69,7 @@ export function recommendedMix(options: MixOptions = {}): Mix {
   const drop = strategy === 'drop_oldest' ? dropOldest() : dropOldestTurns()
   return {
     first: [
+      ...(redact ? [redact.policy] : []),
       pins(options.pins),
       ...(goal === false ? [] : [goalNote(goal)]),
       compactResults({ turns, errors, ...short }),
@@ -79,7 +80,7 @@ export function recommendedMix(options: MixOptions = {}): Mix {
       ...(maxTurns === undefined ? [] : [slidingWindow(maxTurns)]),
       squeezeNewest(short),
       ...(near ? [nearQuestion(near)] : []),
-      ...(redact ? [drop, redact.policy] : []),
+      ...(redact ? [redact.notes] : []),
       drop,
     ],
   }

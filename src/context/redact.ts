@@ -1,6 +1,7 @@
 import type { AssistantBlock, Message, TextBlock, ToolCallBlock } from '../message/schema.ts'
 import {
   changedItem,
+  type Draft,
   type DraftItem,
   mapItems,
   type Note,
@@ -29,8 +30,10 @@ export interface RedactionOptions {
 
 /** Replaces secrets in what a model gets to see. The history keeps them. */
 export interface Redaction {
-  /** For `assembleContext`; must come after policies that add texts. */
+  /** For `assembleContext`: messages and notes. Comes first, so that a secret has the same placeholder in every call. */
   readonly policy: Policy
+  /** Notes that later policies made of texts from elsewhere, such as a memory or a summary. */
+  readonly notes: Policy
   /** The text with placeholders in place of secrets, the same ones as in every context of that session. */
   conceal(sessionId: string, text: string): string
   /** The text with the secrets in place of the placeholders of that session: for display, on this device. */
@@ -170,19 +173,17 @@ export function createRedaction({ finders }: RedactionOptions = {}): Redaction {
       ? note
       : { ...note, text, tokens: estimate.text(text) + 1, redacted: tally.count }
   }
-  const policy: Policy = {
-    name: 'redact',
-    apply(draft, space) {
-      const made = mapItems(draft, (item) => vaultOf(item.message.sessionId).copyOf(item, space))
-      const sessionId = draft.turns[0]?.items[0]?.message.sessionId
-      if (sessionId === undefined) return made
-      const vault = vaultOf(sessionId)
-      const notes = draft.notes.map((note) => concealNote(note, vault, space))
-      return notes.every((note, at) => note === draft.notes[at]) ? made : { ...made, notes }
-    },
+  const concealNotes = (draft: Draft, space: Space): Draft => {
+    const sessionId = draft.turns[0]?.items[0]?.message.sessionId
+    if (sessionId === undefined) return draft
+    const notes = draft.notes.map((note) => concealNote(note, vaultOf(sessionId), space))
+    return notes.every((note, at) => note === draft.notes[at]) ? draft : { ...draft, notes }
   }
+  const concealItems = (draft: Draft, space: Space): Draft =>
+    mapItems(draft, (item) => vaultOf(item.message.sessionId).copyOf(item, space))
   return {
-    policy,
+    policy: { name: 'redact', apply: (draft, space) => concealNotes(concealItems(draft, space), space) },
+    notes: { name: 'redactNotes', apply: concealNotes },
     conceal: (sessionId, text) => conceal(vaultOf(sessionId), all, text, { count: 0 }),
     reveal(sessionId, text) {
       const secrets = vaults.get(sessionId)?.secrets

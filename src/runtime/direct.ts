@@ -24,8 +24,11 @@ export interface DirectOptions {
   call?: CallOptions
   /**
    * Decides before each model call what the model gets to see. What it throws fails the answer, with the code of a
-   * `TidemarkError`.
+   * `TidemarkError`. For long conversations `defaultContext()` is recommended; it is no default, since it changes what the
+   * model reads: old tool results become their conclusion, old turns give way to summaries.
    * @default assembleContext: the whole branch, and of answers that were cut off their text
+   * @example
+   * defaultContext({ summarise: summariseWith(smallModel) })
    * @example
    * (input) => assembleContext({ ...input, interrupted: 'drop', window: 128_000 })
    */

@@ -1,6 +1,6 @@
 import { capabilitiesOf } from '../adapters/capabilities.ts'
 import { type AssembledContext, applied, closeDraft } from '../context/assemble.ts'
-import type { Draft, DraftTurn, Policy, Space } from '../context/draft.ts'
+import type { Draft, Policy, Space } from '../context/draft.ts'
 import { createEstimator } from '../context/estimate.ts'
 import { keptEstimates } from '../context/kept-estimates.ts'
 import { type MixOptions, recommendedMix } from '../context/mix.ts'
@@ -72,15 +72,6 @@ function recaller(recall: Recall | undefined, turns: number) {
   }
 }
 
-/** What the summariser sees of the turns: no secrets either. */
-function concealed(
-  turns: readonly DraftTurn[],
-  redact: MixOptions['redact'],
-  space: Space,
-): readonly DraftTurn[] {
-  return redact ? redact.policy.apply({ turns, notes: [], dropped: [] }, space).turns : turns
-}
-
 /**
  * The mix that is recommended for long conversations with tools: the instructions first and untouched; pins; the task; the last
  * turns whole; older tool results as their conclusion, errors a while longer and then as a line; oversized results cut; a
@@ -110,7 +101,7 @@ export function defaultContext(
     return summaries?.of({
       ...{ sessionId, env, signal, preview, space, pinned },
       turns: given.turns,
-      shown: concealed(first.turns, options.redact, space),
+      shown: first.turns,
       records: options.records?.(sessionId) ?? input.records,
     })
   }

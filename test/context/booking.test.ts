@@ -8,12 +8,12 @@ import { booking, CONFIRMATION, HOTEL_LINE, NEW_TASK, SYSTEM, TASK } from './boo
 import { problemsOf } from './checker.ts'
 import { inputOf, modelCalls, ruleSummariser, senders } from './curve.ts'
 
+const estimate = createEstimator()
 const WINDOW = 32_000
 const RESERVE = 4_096
 
 /** Tokens as somebody else adds them up. */
 function recount({ system = '', messages }: Pick<AssembledContext, 'system' | 'messages'>): number {
-  const estimate = createEstimator()
   return estimate.text(system) + estimate.messages(messages)
 }
 
@@ -27,7 +27,12 @@ describe.each([
     const journey = booking(turns)
     deepFreeze(journey)
     const { summarise, calls } = ruleSummariser()
-    const context = defaultContext({ window: WINDOW, tasks: journey.tasks, ...(summaries && { summarise }) })
+    const context = defaultContext({
+      estimate,
+      window: WINDOW,
+      tasks: journey.tasks,
+      ...(summaries && { summarise }),
+    })
     for (const { turn, messages } of modelCalls(journey)) {
       // Of very many turns, only the calls that begin them.
       if (turns > 50 && messages.at(-1)?.role !== 'user') continue

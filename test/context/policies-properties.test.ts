@@ -59,6 +59,7 @@ const POLICIES: Readonly<Record<string, fc.Arbitrary<Policy>>> = {
     },
   })),
 }
+const estimate = createEstimator()
 const anyPolicies = fc.array(fc.oneof(...Object.values(POLICIES)), { maxLength: 5 })
 const windows = fc.option(fc.integer({ min: 60, max: 600 }), { nil: undefined })
 
@@ -68,7 +69,12 @@ function assembled(
   window: number | undefined,
 ): AssembledContext | undefined {
   try {
-    return assembleContext({ messages, policies, ...(window !== undefined && { window, reserve: 0 }) })
+    return assembleContext({
+      messages,
+      policies,
+      estimate,
+      ...(window !== undefined && { window, reserve: 0 }),
+    })
   } catch (error) {
     if (error instanceof TidemarkError && error.code === 'context-overflow') return undefined
     throw error
@@ -106,7 +112,7 @@ test('policies in any number and order leave a context whole, counted and told o
       expect(problemsOf(messages, context)).toEqual([])
       const parts = Object.values(context.sections).reduce((sum, tokens) => sum + tokens, 0)
       expect(parts).toBe(context.tokens)
-      const { text, messages: count } = createEstimator()
+      const { text, messages: count } = estimate
       const recounted = text(context.system ?? '') + count(context.messages)
       expect(recounted).toBeLessThanOrEqual(context.tokens + context.notes.length + 1)
     }),
@@ -118,17 +124,17 @@ test('with the estimates kept, nothing is estimated twice, however often a conte
   fc.assert(
     fc.property(history, anyPolicies, (messages, policies) => {
       const counted = new Map<Message, number>()
-      const { text, message: count } = createEstimator()
-      const estimate = keptEstimates({
+      const { text, message: count } = estimate
+      const kept = keptEstimates({
         text,
         message(one) {
           counted.set(one, (counted.get(one) ?? 0) + 1)
           return count(one)
         },
       })
-      const first = assembleContext({ messages, policies, estimate })
+      const first = assembleContext({ messages, policies, estimate: kept })
       const made = counted.size
-      expect(assembleContext({ messages, policies, estimate }).tokens).toBe(first.tokens)
+      expect(assembleContext({ messages, policies, estimate: kept }).tokens).toBe(first.tokens)
       expect([...counted.values()].every((times) => times === 1)).toBe(true)
       // Only copies of what was damaged are made anew.
       const copies = [...counted.keys()].filter((one) => !messages.includes(one)).length
@@ -140,9 +146,9 @@ test('with the estimates kept, nothing is estimated twice, however often a conte
 
 test('estimates are known again by id and revision, where a message was read anew', () => {
   let count = 0
-  const estimate = keptEstimates({ text: () => 1, message: () => ++count })
+  const known = keptEstimates({ text: () => 1, message: () => ++count })
   const [one, two] = [7, 8].map((rev) => ({ ...deepFreeze({ rev, sessionId: 's', id: 'm' }) }))
-  const read = (row: unknown) => estimate.message(structuredClone(row) as Message)
+  const read = (row: unknown) => known.message(structuredClone(row) as Message)
   expect([read(one), read(one), read(two), read(two), read(one)]).toEqual([1, 1, 2, 2, 3])
   expect([read({ sessionId: 's', id: 'm' }), read({ sessionId: 's', id: 'm' })]).toEqual([4, 5])
 })

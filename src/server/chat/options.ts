@@ -48,7 +48,10 @@ export interface ChatHandlerOptions {
   system?: string
   /** Options of every model call. */
   call?: CallOptions
-  /** What the model gets to see of a branch. @default assembleContext */
+  /**
+   * What the model gets to see of a branch; `defaultContext()` is recommended for long ones. Summaries are kept in the memory of
+   * this process, unless its option `records` says where. @default assembleContext
+   */
   context?: NonNullable<RunOptions['context']>
   /** Most model calls in one run. @default 8 */
   maxSteps?: number
