@@ -39,7 +39,7 @@ function warm(name: string, work: () => { tokens: number } | Promise<{ tokens: n
 export function contextCases({ messages: least }: ContextSizes): Case[] {
   const lazy: { messages?: ReturnType<typeof booking>['messages'] } = {}
   const history = () => {
-    lazy.messages ??= booking(Math.ceil(least / 5)).messages
+    lazy.messages ??= booking(Math.ceil(least / 4)).messages
     if (lazy.messages.length < least) throw new Error(`a history of only ${lazy.messages.length} messages`)
     return lazy.messages
   }

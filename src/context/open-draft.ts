@@ -68,8 +68,9 @@ export function openDraft(options: AssembleOptions): OpenDraft {
     system: system === undefined ? 0 : estimate.text(system),
     tools: tools?.length ? estimate.text(JSON.stringify(tools)) : 0,
   }
+  // Written out, since a history may be long and a spread is slow.
   const turns = found.turns.map((items) =>
-    turnOf(items.map((item) => ({ ...item, tokens: estimate.message(item.message) }))),
+    turnOf(items.map(({ message, as }) => ({ message, as, tokens: estimate.message(message) }))),
   )
   const dropped: DroppedMessage[] = others.map(({ id }) => ({ id, reason: 'branch' }))
   for (const one of found.dropped) dropped.push(one)
