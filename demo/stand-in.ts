@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as z from 'zod/mini'
 import { answerTo, type Said } from './stand-in/answer.ts'
+import { callFor, type WantedCall } from './stand-in/calls.ts'
 
 export interface StandInOptions {
   /** Milliseconds between two pieces of a streamed answer; 0 sends them as fast as they are read. @default 28 */
@@ -18,6 +19,7 @@ const Body = z.looseObject({
   stream_options: z.optional(z.nullable(z.looseObject({ include_usage: z.optional(z.boolean()) }))),
   max_tokens: z.optional(z.nullable(z.number())),
   max_completion_tokens: z.optional(z.nullable(z.number())),
+  tools: z.optional(z.nullable(z.array(z.looseObject({ function: z.looseObject({ name: z.string() }) })))),
   messages: z
     .array(
       z.looseObject({
@@ -35,7 +37,9 @@ interface Answer {
   model: string
   /** In the pieces in which it is streamed: about a token each. */
   pieces: string[]
-  finish: 'stop' | 'length'
+  /** Made instead of an answer. */
+  call: WantedCall | undefined
+  finish: 'stop' | 'length' | 'tool_calls'
   usage: { prompt_tokens: number; completion_tokens: number; total_tokens: number }
 }
 
@@ -76,7 +80,11 @@ function answerOf(body: Body): Answer {
       typeof content === 'string' ? content : (content ?? []).map((part) => part.text ?? '').join('\n')
     return { role, text }
   })
-  const all = piecesOf(answerTo(said))
+  const call = callFor(
+    said,
+    (body.tools ?? []).map(({ function: { name } }) => name),
+  )
+  const all = call ? [] : piecesOf(answerTo(said))
   const most = body.max_completion_tokens ?? body.max_tokens ?? Number.POSITIVE_INFINITY
   const pieces = all.slice(0, most)
   const prompt = said.reduce((sum, { text }) => sum + piecesOf(text).length + 4, 3)
@@ -84,7 +92,8 @@ function answerOf(body: Body): Answer {
     id: `chatcmpl-${MODEL}-${said.length}`,
     model: body.model,
     pieces,
-    finish: pieces.length < all.length ? 'length' : 'stop',
+    call,
+    finish: call ? 'tool_calls' : pieces.length < all.length ? 'length' : 'stop',
     usage: { prompt_tokens: prompt, completion_tokens: pieces.length, total_tokens: prompt + pieces.length },
   }
 }
@@ -92,7 +101,13 @@ function answerOf(body: Body): Answer {
 /** A text in pieces of a word or a part of one, white space in front. */
 const piecesOf = (text: string): string[] => text.match(/\s*\S{1,7}|\s+$/gu) ?? []
 
-const wholeOf = ({ id, model, pieces, finish, usage }: Answer): object => ({
+const spelt = ({ id, name, arguments: args }: WantedCall) => ({
+  id,
+  type: 'function',
+  function: { name, arguments: JSON.stringify(args) },
+})
+
+const wholeOf = ({ id, model, pieces, call, finish, usage }: Answer): object => ({
   id,
   object: 'chat.completion',
   created: 0,
@@ -100,7 +115,12 @@ const wholeOf = ({ id, model, pieces, finish, usage }: Answer): object => ({
   choices: [
     {
       index: 0,
-      message: { role: 'assistant', content: pieces.join(''), refusal: null },
+      message: {
+        role: 'assistant',
+        content: call ? null : pieces.join(''),
+        refusal: null,
+        ...(call && { tool_calls: [spelt(call)] }),
+      },
       finish_reason: finish,
     },
   ],
@@ -113,7 +133,7 @@ interface Frame {
   pause: number
 }
 
-function* framesOf({ id, model, pieces, finish, usage }: Answer, withUsage: boolean): Generator<Frame> {
+function* framesOf({ id, model, pieces, call, finish, usage }: Answer, withUsage: boolean): Generator<Frame> {
   const common = { id, object: 'chat.completion.chunk', created: 0, model }
   const frame = (fields: object, pause = 0): Frame => ({
     text: `data: ${JSON.stringify({ ...common, ...fields })}\n\n`,
@@ -125,6 +145,7 @@ function* framesOf({ id, model, pieces, finish, usage }: Answer, withUsage: bool
   yield frame(choice({ role: 'assistant', content: '' }), 4)
   // A breath before each paragraph.
   for (const piece of pieces) yield frame(choice({ content: piece }), piece.startsWith('\n\n') ? 6 : 1)
+  if (call) yield frame(choice({ tool_calls: [{ index: 0, ...spelt(call) }] }), 6)
   yield frame(choice({}, finish))
   if (withUsage) yield frame({ choices: [], usage })
   yield { text: 'data: [DONE]\n\n', pause: 0 }

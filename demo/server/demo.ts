@@ -6,6 +6,7 @@ import { openaiChat } from 'tidemark/openai-chat'
 import { createChatHandler, createProxyHandler } from 'tidemark/server'
 import { sqliteStore } from 'tidemark/server/sqlite'
 import type { StandInOptions } from '../stand-in.ts'
+import { tools } from '../tools.ts'
 import { pageHeaders, sameSite } from './guard.ts'
 import { listen } from './listen.ts'
 import { builtPage } from './page.ts'
@@ -44,6 +45,7 @@ async function openChat(database: string, { model, baseURL, apiKey }: Upstream) 
     store,
     model: openaiChat(model, { baseURL, ...(apiKey && { apiKey }) }),
     system: SYSTEM,
+    tools,
     basePath: '/api',
     // How long the answers of a killed process may look alive.
     lease: 5000,

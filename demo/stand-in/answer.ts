@@ -1,4 +1,6 @@
+import * as z from 'zod/mini'
 import { sumIn } from './arithmetic.ts'
+import { asksForTime } from './calls.ts'
 import { type Topic, topics } from './topics.ts'
 
 /** One message of the conversation, as text. */
@@ -38,6 +40,7 @@ export function answerTo(all: readonly Said[]): string {
 /** Kinds of question, tried in this order. */
 const KINDS: readonly ((question: Question) => string | undefined)[] = [
   silence,
+  clock,
   sum,
   tally,
   recall,
@@ -71,6 +74,18 @@ function backward({ before }: Question): string {
 
 function silence({ text }: Question): string | undefined {
   return text === '' ? 'I see a message without words. I am a stand-in, and I can only read text.' : undefined
+}
+
+/** What a tool gave back, as the library spells it. */
+const Result = z.union([z.object({ data: z.unknown() }), z.object({ error: z.string() })])
+
+/** What the clock said, or why it could not be asked. */
+function clock({ text, all }: Question): string | undefined {
+  const last = all.at(-1)
+  if (!asksForTime(text) || last?.role !== 'tool') return undefined
+  const { data } = z.safeParse(Result, JSON.parse(last.text))
+  if (data && 'data' in data) return `It is **${String(data.data)}**, as far as your clock knows.`
+  return 'I did not look at the clock, so I cannot say what time it is. I am a stand-in, and have none of my own.'
 }
 
 function sum(question: Question): string | undefined {

@@ -10,6 +10,7 @@ import {
   type Trace,
 } from '../protocol/state.ts'
 import { type Answers, createAnswers } from './answers.ts'
+import { waitingIn } from './calls.ts'
 import { type CoreFields, UNKNOWN } from './fields.ts'
 import { journalOf } from './journal.ts'
 import { behindAnswers, DELETED, withoutQueue, withoutSession } from './local.ts'
@@ -207,6 +208,7 @@ export function snapshotOf(core: Core): SessionSnapshot {
     id: core.id,
     session: state.session,
     messages: view.messages,
+    waiting: waitingIn(state, last?.snapshot.waiting),
     status: fields.loading
       ? 'loading'
       : state.live.size > 0 || state.runs.size > 0 || fields.asked

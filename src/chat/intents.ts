@@ -10,6 +10,7 @@ import {
 import { leafOf } from '../message/tree.ts'
 import { type CallCommand, Command } from '../protocol/commands.ts'
 import { idIn, messageOf, messagesOf, type SessionState } from '../protocol/state.ts'
+import { waitingIn } from './calls.ts'
 import type { OutboxRequest } from './ports.ts'
 import type { SendOptions, UserInput } from './types.ts'
 
@@ -152,10 +153,8 @@ export function callIntent(
   given: Pick<CallCommand, 'type'> & { [field: string]: unknown },
   { createId }: Given,
 ): Intent {
-  const asked = [...state.live.values()].filter((message) => message.role === 'tool')
-  const message = asked.find(({ id, toolCallId }) => id === callId || toolCallId === callId)
-  if (!message?.stage || message.stage === 'started')
-    throw new TidemarkError('not-found', `callId: no call ${callId} waits in this session`)
+  const message = waitingIn(state).find(({ id, toolCallId }) => id === callId || toolCallId === callId)
+  if (!message) throw new TidemarkError('not-found', `callId: no call ${callId} waits in this session`)
   try {
     const plain: unknown = JSON.parse(JSON.stringify({ ...given, id: createId(), messageId: message.id }))
     return commandIntent(Command.parse(plain))

@@ -3,7 +3,7 @@ import type { ContextView } from '../context/view.ts'
 import type { Store } from '../lib/cell.ts'
 import type { Env } from '../lib/env.ts'
 import type { ErrorData } from '../lib/errors.ts'
-import type { Message, Session, UserBlock } from '../message/schema.ts'
+import type { Message, Session, ToolMessage, UserBlock } from '../message/schema.ts'
 import type { WhenBusy } from '../protocol/commands.ts'
 import type { Platform } from './platform.ts'
 import type { ChatStorage } from './ports.ts'
@@ -30,6 +30,8 @@ export interface SessionSnapshot {
   session: Session | undefined
   /** The selected branch as far as it is loaded, oldest first, then what is not yet sent. */
   messages: readonly Message[]
+  /** Calls that wait to be allowed (`approve`, `reject`) or for a result (`toolResult`), on whatever branch. */
+  waiting: readonly ToolMessage[]
   /** `loading` until the stored part is read; `running` while a run is in flight. */
   status: 'loading' | 'ready' | 'running'
   connection: Connection

@@ -30,6 +30,7 @@ function openSession() {
     id: 's',
     session: undefined,
     messages,
+    waiting: [],
     status: 'running',
     connection: 'online',
     hasOlder: false,

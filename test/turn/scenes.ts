@@ -2,6 +2,7 @@ import { onTestFinished } from 'vitest'
 import { createChat } from '../../src/chat/create.ts'
 import type { ChatSession } from '../../src/chat/types.ts'
 import type { ToolMessage } from '../../src/message/schema.ts'
+import { textOf } from '../../src/message/text.ts'
 import { direct } from '../../src/runtime/direct.ts'
 import { type ScriptPiece, type ScriptStep, scriptedModel } from '../../src/testing/scripted-model.ts'
 import type { Tool, ToolOptions } from '../../src/turn/tool.ts'
@@ -17,7 +18,7 @@ export type Spy = (name: string, work?: (args: unknown) => unknown) => NonNullab
 
 export interface SceneOptions {
   /** What the model says after so many answers to the question. */
-  steps: readonly ScriptStep[]
+  steps: readonly ScriptStep[] | ((question: string, answered: number) => ScriptStep)
   tools(spy: Spy): Tool[]
 }
 
@@ -25,6 +26,8 @@ export interface SceneOptions {
 export interface Scene {
   /** What was executed: name and arguments. */
   readonly executed: readonly string[]
+  /** The same by the keys of the calls: name and key. */
+  readonly keys: readonly string[]
   readonly session: ChatSession
   /** The page goes, and comes back. */
   reload(): Promise<void>
@@ -45,26 +48,30 @@ export const calling = (...calls: readonly Call[]): ScriptPiece[] =>
 const modelOf = ({ steps }: SceneOptions) =>
   scriptedModel(({ messages }) => {
     const from = messages.findLastIndex(({ role }) => role === 'user')
-    return steps[messages.slice(from).filter(({ role }) => role === 'assistant').length] ?? 'The end.'
+    const answered = messages.slice(from).filter(({ role }) => role === 'assistant').length
+    const question = messages[from]
+    if (typeof steps === 'function') return steps(question ? textOf(question) : '', answered)
+    return steps[answered] ?? 'The end.'
   })
 
 /** Notes what is executed, as long as the process lives that does so. */
-function spyOn(executed: string[], isAlive: () => boolean): Spy {
+function spyOn({ executed, keys }: { executed: string[]; keys: string[] }, isAlive: () => boolean): Spy {
   return (name, work = (args) => args) =>
-    (args) => {
+    (args, { key }) => {
       if (!isAlive()) return new Promise(() => {})
       executed.push(`${name} ${JSON.stringify(args)}`)
+      keys.push(`${name} ${key}`)
       return work(args)
     }
 }
 
 function directScene(options: SceneOptions): Scene {
   const world = createWorld()
-  const executed: string[] = []
+  const notes = { executed: [] as string[], keys: [] as string[] }
   const browser = createBrowser()
   function open(storage: WatchedStorage, page: Page) {
     let alive = true
-    const tools = options.tools(spyOn(executed, () => alive))
+    const tools = options.tools(spyOn(notes, () => alive))
     const runtime = direct({ model: modelOf(options), tools })
     const chat = createChat({ storage, env: world.env, runtime, platform: page.platform })
     onTestFinished(() => chat.close())
@@ -82,7 +89,7 @@ function directScene(options: SceneOptions): Scene {
     now = open(now.storage.reopen(), browser.page())
   }
   return {
-    executed,
+    ...notes,
     get session() {
       return now.session
     },
@@ -96,10 +103,10 @@ function directScene(options: SceneOptions): Scene {
 
 function remoteScene(options: SceneOptions): Scene {
   const world = createWorld()
-  const executed: string[] = []
+  const notes = { executed: [] as string[], keys: [] as string[] }
   const process = () => {
     const life = { ends: false }
-    return { life, tools: options.tools(spyOn(executed, () => !life.ends)) }
+    return { life, tools: options.tools(spyOn(notes, () => !life.ends)) }
   }
   let now = process()
   const server = startServer({
@@ -113,7 +120,7 @@ function remoteScene(options: SceneOptions): Scene {
   let pages = 0
   let client: Client = openClient(server)
   return {
-    executed,
+    ...notes,
     get session() {
       return client.session
     },

@@ -1,0 +1,22 @@
+import type { Said } from './answer.ts'
+import { sumIn } from './arithmetic.ts'
+
+/** A call that the stand-in wants made before it answers. */
+export interface WantedCall {
+  id: string
+  name: string
+  arguments: object
+}
+
+export const asksForTime = (text: string): boolean =>
+  /\bwhat('s| is) the (time|date)\b|\bwhat (time|day|date) is it\b|\btime is it\b/i.test(text)
+
+/** What has to be found out for a question, by the tools that are offered; undefined where nothing has, or it is known. */
+export function callFor(said: readonly Said[], tools: readonly string[]): WantedCall | undefined {
+  const last = said.at(-1)
+  if (last?.role !== 'user') return undefined
+  const id = `call_${said.length}`
+  const sum = tools.includes('calculate') ? sumIn(last.text) : undefined
+  if (sum) return { id, name: 'calculate', arguments: { expression: sum.expression } }
+  return tools.includes('clock') && asksForTime(last.text) ? { id, name: 'clock', arguments: {} } : undefined
+}

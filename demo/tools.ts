@@ -1,0 +1,32 @@
+import { type Tool, tool } from 'tidemark'
+import * as z from 'zod/mini'
+import { sumIn } from './stand-in/arithmetic.ts'
+
+const Sum = z.object({ expression: z.string() })
+const Nothing = z.object({})
+
+/** What the model may use, in the page and on the server alike: a calculator, and a clock that has to be asked for. */
+export const tools: readonly Tool[] = [
+  tool({
+    name: 'calculate',
+    description: 'Works out a sum with + - * / ^ and brackets.',
+    parameters: Sum,
+    jsonSchema: z.toJSONSchema(Sum),
+    idempotent: true,
+    execute({ expression }) {
+      const found = sumIn(expression)
+      if (!found) throw new Error(`There is no sum in “${expression}”.`)
+      return found.value
+    },
+  }),
+  tool({
+    name: 'clock',
+    description: 'Tells the time and the day where the user is.',
+    parameters: Nothing,
+    jsonSchema: z.toJSONSchema(Nothing),
+    idempotent: true,
+    // Where somebody is can be told by their clock.
+    needsApproval: true,
+    execute: () => new Date().toLocaleString('en-GB', { dateStyle: 'full', timeStyle: 'short' }),
+  }),
+]
