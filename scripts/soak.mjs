@@ -31,6 +31,8 @@ function take(line) {
     failed++
     console.log(`\n✗ ${line.failed}\n`)
   }
+  // For whoever ends it early.
+  if (line.seeds && line.seeds % 500 === 0) console.log(`a worker has walked ${line.seeds} seeds`)
   if (!line.done) return
   walked += line.seeds ?? 0
   converged = Math.max(converged, line.converged ?? 0)

@@ -14,7 +14,7 @@ import {
   selectIntent,
   sendIntent,
 } from './intents.ts'
-import { DELETED, followersOf, retryLocally, without } from './local.ts'
+import { DELETED, retryLocally, without, withoutMessage } from './local.ts'
 import { askedId, cancelledRun, dueNow, newRow, runOf } from './outbox.ts'
 import type { OutboxRequest, OutboxRow } from './ports.ts'
 import type { CallResult, SendOptions, Sent, UserInput } from './types.ts'
@@ -181,7 +181,8 @@ export async function discard(core: Core, deps: ActionDeps, messageId: string): 
   const end = endWithout(core, row, message.parentId)
   const runId = runOf(row)
   update(core, (state, trace) => without(state, messageId, runId, end, trace))
-  setOutbox(core, followersOf(core.outbox.values(), messageId, end), [row.id])
+  const { followers, gone } = withoutMessage(core.outbox.values(), messageId, end)
+  setOutbox(core, followers, gone)
   core.answers.end(new TidemarkError('aborted', 'the message was discarded'), runId)
   await deps.save()
 }

@@ -8,7 +8,7 @@ import { messagesOfRun } from './calls.ts'
 import { setFields } from './core.ts'
 import { type Lobby, noteUse, problem, showSessions, storageFailed, storageWorks } from './lobby.ts'
 import { noteUnreadable } from './lost.ts'
-import { adopt, closedError, load, openRoom, read } from './open.ts'
+import { adopt, closedError, load, openRoom, read, seekLead } from './open.ts'
 import { createPersist } from './persist.ts'
 import { refresh } from './refresh.ts'
 import { appendEvents, branchTo, fieldsOf, noteStored, type Room } from './room.ts'
@@ -103,7 +103,7 @@ async function shut(lobby: Lobby): Promise<void> {
   } finally {
     await lobby.persist.flush()
     for (const { core, leave } of rooms) {
-      leave()
+      leave?.()
       core.answers.end(closedError())
     }
     lobby.tabs.close()
@@ -136,11 +136,14 @@ function newLobby(options: ChatOptions): Lobby {
     unreadable: new Set(),
     closed: false,
     askedToPersist: false,
-    tabs: createTabs(
+    token: env.createId(),
+    tabs: createTabs({
       platform,
-      storage.name && `${account}/${storage.name}`,
-      ({ sessionId }) => void refresh(lobby, sessionId),
-    ),
+      env,
+      name: storage.name && `${account}/${storage.name}`,
+      steals: runtime.truth === 'server',
+      onStored: (sessionId) => void refresh(lobby, sessionId),
+    }),
     persist: createPersist({
       storage,
       env,
@@ -158,20 +161,25 @@ function newLobby(options: ChatOptions): Lobby {
   return lobby
 }
 
+/** Whether this page is what answers: nobody else can go on with that. */
+const isAnswering = ({ runtime }: Lobby, { core }: Room): boolean =>
+  runtime.truth === 'client' && core.state.live.size > 0
+
 /** Lets what the page goes through wake the rooms. Returns the function that ends it. */
 function watchRooms(lobby: Lobby): () => void {
   const { platform, rooms } = lobby
+  const onWake = () => {
+    for (const { core, drain, sync } of rooms.values()) {
+      drain?.kick(true)
+      sync?.wake()
+      // Without a server there is nothing to hear from before something is asked again.
+      if (!sync && core.fields.connection === 'offline' && !isOffline(platform))
+        setFields(core, { connection: 'idle' })
+    }
+    void listRemote(lobby)
+  }
   return watchPage(platform, {
-    onWake() {
-      for (const { core, drain, sync } of rooms.values()) {
-        drain?.kick(true)
-        sync?.wake()
-        // Without a server there is nothing to hear from before something is asked again.
-        if (!sync && core.fields.connection === 'offline' && !isOffline(platform))
-          setFields(core, { connection: 'idle' })
-      }
-      void listRemote(lobby)
-    },
+    onWake,
     onOffline() {
       for (const { core, sync } of rooms.values()) {
         sync?.offline()
@@ -179,6 +187,14 @@ function watchRooms(lobby: Lobby): () => void {
       }
     },
     onHide: () => void lobby.persist.flush(),
+    onLeave() {
+      void lobby.persist.flush()
+      for (const room of rooms.values()) if (!isAnswering(lobby, room)) room.leave?.()
+    },
+    onReturn() {
+      for (const room of rooms.values()) if (!room.leave) seekLead(lobby, room)
+      onWake()
+    },
   })
 }
 

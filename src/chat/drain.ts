@@ -3,7 +3,7 @@ import { reduce } from '../protocol/reduce.ts'
 import type { ChatContext } from './context.ts'
 import { type Core, setFields, setOutbox, update } from './core.ts'
 import { acknowledge, refuse, withHeadBack } from './local.ts'
-import { afterFailure, askedId, dueNow, type Lane, nextRow, showing } from './outbox.ts'
+import { afterFailure, askedId, claimed, dueNow, type Lane, nextRow, showing } from './outbox.ts'
 import type { Persist } from './persist.ts'
 import type { OutboxRow } from './ports.ts'
 import { broken, ONLINE, tellOf } from './round.ts'
@@ -19,6 +19,8 @@ export interface Drain {
 export interface DrainDeps extends ChatContext {
   runtime: Runtime
   persist: Persist
+  /** Names this tab where others send as well: a row is claimed before it is sent. */
+  token: string | undefined
   /** Whether the session's feed is open. */
   feedOpen(): boolean
   /** Something was accepted, so that the server knows the session now. */
@@ -33,7 +35,8 @@ const LANES: readonly Lane[] = ['cancel', 'queue']
 /** Lets rows go before their time, except those that the other side asked to wait. */
 function hurry(core: Core): void {
   const rows = [...core.outbox.values()].filter(
-    (row) => row.state === 'waiting' && row.nextAttemptAt > 0 && row.error?.retryAfter === undefined,
+    ({ state, nextAttemptAt, claim, error }) =>
+      state === 'waiting' && nextAttemptAt > 0 && claim === null && error?.retryAfter === undefined,
   )
   setOutbox(
     core,
@@ -95,8 +98,17 @@ export function createDrain(core: Core, deps: DrainDeps): Drain {
   }
 }
 
+/** Claims a row where others might send it, too. Returns whether it is this tab's: a storage that fails keeps nobody apart. */
+async function claim(core: Core, row: OutboxRow, { token, env, persist }: DrainDeps): Promise<boolean> {
+  if (token === undefined) return true
+  setOutbox(core, [claimed(row, token, env.now())])
+  await persist.commit(core)
+  return core.outbox.get(row.id)?.claim === token
+}
+
 async function attempt(core: Core, row: OutboxRow, deps: DrainDeps, flights: Flights): Promise<void> {
   const { account, runtime, persist } = deps
+  if (!(await claim(core, row, deps))) return
   const flight = new AbortController()
   flights.set(row.id, flight)
   const { signal } = flight

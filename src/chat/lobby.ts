@@ -32,6 +32,8 @@ export interface Lobby {
   readonly unreadable: Set<string>
   closed: boolean
   askedToPersist: boolean
+  /** Names this tab where rows are claimed. */
+  readonly token: string
 }
 
 export function moveHealth(lobby: Lobby, fields: Partial<Health>): void {

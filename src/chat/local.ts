@@ -92,13 +92,31 @@ export function withHeadBack(state: SessionState, { request }: OutboxRow): Sessi
   return leaf ? { ...state, headId: leaf.id } : state
 }
 
-/** What waits behind a row that is given up follows what that one would have followed. */
-export function followersOf(rows: Iterable<OutboxRow>, from: string, to: string | null): OutboxRow[] {
-  return [...rows].flatMap((row): OutboxRow[] => {
+/**
+ * What becomes of the rows that name a message that is given up: what waits behind it follows what that one would have
+ * followed; what was to be done with it is not.
+ */
+export function withoutMessage(
+  outbox: Iterable<OutboxRow>,
+  id: string,
+  parentId: string | null,
+): { followers: OutboxRow[]; gone: string[] } {
+  const followers: OutboxRow[] = []
+  const gone: string[] = []
+  for (const row of outbox) {
     const { request } = row
-    if (request.type !== 'send' || request.body.parentId !== from) return []
-    return [{ ...row, request: { ...request, body: { ...request.body, parentId: to } } }]
-  })
+    if (request.type === 'send' && request.body.parentId === id)
+      followers.push({ ...row, request: { ...request, body: { ...request.body, parentId } } })
+    else if (
+      askedId(row) === id ||
+      (request.type === 'command' &&
+        request.body.type !== 'edit' &&
+        'messageId' in request.body &&
+        request.body.messageId === id)
+    )
+      gone.push(row.id)
+  }
+  return { followers, gone }
 }
 
 /** The state without a message that is given up, and without the answer that was not begun: what followed it follows `end`. */

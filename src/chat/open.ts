@@ -68,10 +68,13 @@ export async function load(lobby: Lobby, room: Room): Promise<boolean> {
   const { core } = room
   const known = new Set(core.state.live.keys())
   try {
-    if (!room.loaded) await read(lobby, room)
+    // One at a time: what a second one reads may be older than what was written after the first.
+    room.reading ??= room.loaded ? undefined : read(lobby, room)
+    await room.reading
   } catch (thrown) {
     if (!lobby.closed) storageFailed(lobby, thrown)
   }
+  room.reading = undefined
   setFields(core, { loading: false })
   if (room.loaded) adopt(lobby, room)
   // Late: it is led already, over what could be read only now.
@@ -122,28 +125,30 @@ async function readOlder(lobby: Lobby, room: Room): Promise<boolean> {
 }
 
 /** This tab writes the session from now on: what was cut off is ended, what waits is sent, what is missing is fetched. */
-async function lead(lobby: Lobby, room: Room): Promise<void> {
+async function lead(lobby: Lobby, room: Room, lost: AbortSignal): Promise<void> {
   const { core } = room
   const { env, platform, runtime, account, persist } = lobby
   await room.ready
   try {
-    // Another tab may have written meanwhile.
-    if (room.stored !== undefined) await readAgain(lobby, room)
+    // Another tab may have written meanwhile, and died before it told of it.
+    await readAgain(lobby, room)
   } catch (thrown) {
     if (!lobby.closed) storageFailed(lobby, thrown)
   }
-  if (lobby.closed || room.leading) return
+  if (lobby.closed || lost.aborted) return
   room.leading = true
+  lost.addEventListener('abort', () => endLead(room))
   const onProblem = (error: ErrorData, unread?: number) => problem(lobby, error, unread)
   const context = { env, platform, account, runtime, onProblem }
   await endRuns(lobby, room, core.state.live.keys())
-  if (lobby.closed) return
+  if (lobby.closed || lost.aborted) return
   if (room.loaded) refuseStranded(lobby, room)
   if (runtime.truth === 'server')
     room.sync = createSync(core, { ...context, mayFollow: () => mayFollow(lobby, room) })
   room.drain = createDrain(core, {
     ...context,
     persist,
+    token: lobby.tabs.apart ? lobby.token : undefined,
     feedOpen: () => room.sync?.feedOpen() ?? false,
     onAccepted() {
       if (!room.sync?.feedOpen()) room.sync?.wake()
@@ -151,6 +156,27 @@ async function lead(lobby: Lobby, room: Room): Promise<void> {
     consume: async (events) => room.sync?.consume(events),
   })
   room.drain.kick()
+}
+
+/** Another tab writes the session from now on, or may: what this one had begun, that one goes on with. */
+function endLead(room: Room): void {
+  room.leading = false
+  room.drain?.stop()
+  room.sync?.stop()
+  room.drain = undefined
+  room.sync = undefined
+  // What was heard and is not stored, nobody tells this tab the end of.
+  update(room.core, (state) => ({ ...state, runs: new Set(), missing: null }), 'stored')
+  setFields(room.core, { connection: 'idle' })
+}
+
+/** Leads the session as soon as no other tab does. */
+export function seekLead(lobby: Lobby, room: Room): void {
+  const give = lobby.tabs.lead(room.core.id, (lost) => void lead(lobby, room, lost))
+  room.leave = () => {
+    room.leave = undefined
+    give()
+  }
 }
 
 const actionsOf = (lobby: Lobby, room: () => Room): ActionDeps => ({
@@ -233,11 +259,10 @@ export function openRoom(lobby: Lobby, id: string): Room {
     top: 0,
     loaded: false,
     leading: false,
-    leave: () => {},
   }
   room.ready = load(lobby, room).then((loaded) => {
     if (!loaded) void loadLater(lobby, room)
   })
-  room.leave = lobby.tabs.lead(id, () => void lead(lobby, room))
+  seekLead(lobby, room)
   return room
 }

@@ -58,6 +58,16 @@ export function nextRow(rows: Iterable<OutboxRow>, account: string, now: number,
   return row.nextAttemptAt > now ? { type: 'wait', until: row.nextAttemptAt } : { type: 'send', row }
 }
 
+/** Milliseconds for which a claim holds: whoever made it may be gone. */
+const LEASE = 30_000
+
+/** The row as the tab of this token is about to send it: until that is over, or too long ago, no other does. */
+export const claimed = (row: OutboxRow, token: string, now: number): OutboxRow => ({
+  ...row,
+  claim: token,
+  nextAttemptAt: now + LEASE,
+})
+
 /** The row after a failed attempt: refused where trying again would not help, else due after a back-off. */
 export function afterFailure(row: OutboxRow, error: ErrorData, now: number, random: number): OutboxRow {
   const attempts = row.attempts + 1
@@ -82,7 +92,7 @@ export const newRow = (
 /** The row as if it had never been tried: for somebody's "try again". */
 export function dueNow(row: OutboxRow): OutboxRow {
   const { error: _, ...rest } = row
-  return { ...rest, state: 'waiting', nextAttemptAt: 0 }
+  return { ...rest, state: 'waiting', nextAttemptAt: 0, claim: null }
 }
 
 /** The id of the user message that a row brings into being; the row's own id where it brings none. */

@@ -17,7 +17,11 @@ export interface Platform extends Partial<Target> {
   readonly navigator?: {
     readonly onLine?: boolean
     readonly locks?: {
-      request(name: string, options: { signal: AbortSignal }, held: () => Promise<unknown>): Promise<unknown>
+      request(
+        name: string,
+        options: { signal: AbortSignal } | { steal: true },
+        held: () => Promise<unknown>,
+      ): Promise<unknown>
     }
     readonly storage?: { persist?(): Promise<boolean> }
   }

@@ -6,6 +6,8 @@ async function mirror(lobby: Lobby, sessionId: string): Promise<void> {
   const room = lobby.rooms.get(sessionId)
   if (room) {
     await readAgain(lobby, room)
+    // There is something to ask for now, where there was not.
+    if (room.core.fields.connection === 'idle') room.sync?.wake()
     return room.drain?.kick()
   }
   const { session } = await lobby.storage.window(sessionId, { limit: 1 })

@@ -33,15 +33,18 @@ export interface Room {
   top: number
   /** Whether what is stored was read. Until then nothing is written: it would be written over that. */
   loaded: boolean
+  /** What is stored is being read for the first time. */
+  reading?: Promise<void> | undefined
   /** The session's row as it was stored last; undefined where there is none, null where it cannot be read. */
   stored?: StoredSession | null | undefined
   /** Outbox rows as they were stored last. */
   queued: Map<string, OutboxRow>
   /** Whether this tab writes the session; `drain` and `sync` serve it then. */
   leading: boolean
-  drain?: Drain
-  sync?: Sync
-  leave(): void
+  drain?: Drain | undefined
+  sync?: Sync | undefined
+  /** Gives the session to other tabs. Absent while the page is kept for somebody who may come back to it. */
+  leave?: (() => void) | undefined
 }
 
 /** What a batch needs to know of a room. */

@@ -8,17 +8,22 @@ export interface Wake {
   onOffline(): void
   /** The page may be gone any moment. */
   onHide(): void
+  /** It is gone, or kept aside for somebody who comes back: what it holds, others cannot have. */
+  onLeave(): void
+  /** It is shown, or shown again after it was kept aside. */
+  onReturn(): void
 }
 
 /** Listens to the page's life. Outside a page it does nothing. Returns the function that ends it. */
-export function watchPage(page: Platform, { onWake, onOffline, onHide }: Wake): () => void {
+export function watchPage(page: Platform, wake: Wake): () => void {
+  const { onWake, onOffline, onHide, onLeave, onReturn } = wake
   const { document } = page
   const onVisibility = () => (document?.visibilityState === 'visible' ? onWake() : onHide())
   const entries: [Platform | Platform['document'], string, () => void][] = [
     [page, 'online', onWake],
     [page, 'offline', onOffline],
-    [page, 'pageshow', onWake],
-    [page, 'pagehide', onHide],
+    [page, 'pageshow', onReturn],
+    [page, 'pagehide', onLeave],
     [document, 'visibilitychange', onVisibility],
     [document, 'freeze', onHide],
     [document, 'resume', onWake],

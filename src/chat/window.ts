@@ -5,7 +5,7 @@ import { messageOf, putMessages, type SessionState, type Trace } from '../protoc
 import type { Unsaved } from './batch.ts'
 import { type Core, setFields, setOutbox, update } from './core.ts'
 import { behindStored, localAfter } from './late.ts'
-import { followersOf, without } from './local.ts'
+import { without, withoutMessage } from './local.ts'
 import { withHead } from './lost.ts'
 import { asAsked } from './others.ts'
 import { askedId } from './outbox.ts'
@@ -47,13 +47,10 @@ function straysIn({ core, places }: Room, { rows, hasOlder }: MessageWindow, uns
 /** Takes them away here as well. What was said after them by somebody who had not seen that follows what they followed. */
 function removeStrays(core: Core, strays: readonly Message[]): void {
   for (const { id, parentId } of strays) {
-    const followers = followersOf(core.outbox.values(), id, parentId)
-    update(
-      core,
-      (state, trace) => without(state, id, undefined, parentId, trace),
-      followers.length > 0 ? 'new' : 'stored',
-    )
-    setOutbox(core, followers)
+    const { followers, gone } = withoutMessage(core.outbox.values(), id, parentId)
+    const origin = followers.length > 0 ? 'new' : 'stored'
+    update(core, (state, trace) => without(state, id, undefined, parentId, trace), origin)
+    setOutbox(core, followers, gone)
   }
 }
 
@@ -138,10 +135,10 @@ function headIn(
 ): string | null {
   const mayBeElsewhere = hasOlder || (rows.length === 0 && rev !== undefined)
   if (headId === null || mayBeElsewhere || messageOf(state, headId)) return headId
-  return state.headId ?? rows.at(-1)?.message.id ?? null
+  return state.headId ?? rows.findLast(({ message }) => messageOf(state, message.id))?.message.id ?? null
 }
 
-/** The session's own row: a tab that does not lead mirrors it, since the leading tab wrote it. */
+/** The session's own row: a tab that does not lead mirrors it, or one that another has overtaken. */
 function withSession(room: Room, state: SessionState, window: MessageWindow): SessionState {
   const { session: stored } = window
   if (!stored) return state
@@ -149,12 +146,14 @@ function withSession(room: Room, state: SessionState, window: MessageWindow): Se
   const cursor = (stored.eventId && parseEventId(stored.eventId)) || null
   const ahead = (cursor?.n ?? 0) > (state.cursor?.n ?? 0)
   const storedHead = headIn(state, stored.session, window)
-  const own = room.leading ? state.session : undefined
+  const own = room.leading && !ahead ? state.session : undefined
   const session = own ?? (sameJson(state.session, stored.session) ? state.session : stored.session)
-  const headId = room.leading ? (state.headId ?? storedHead) : storedHead
+  const headId = room.leading && !ahead ? (state.headId ?? storedHead) : storedHead
   const rev = Math.max(state.rev, stored.rev)
   const same = session === state.session && headId === state.headId && !ahead && rev === state.rev
-  return same ? state : { ...state, session, headId, cursor: ahead ? cursor : state.cursor, rev }
+  if (same) return state
+  // Which runs began and ended in what was passed over, no row says.
+  return { ...state, session, headId, rev, ...(ahead && { cursor, runs: new Set<string>() }) }
 }
 
 /**
@@ -165,6 +164,7 @@ function withSession(room: Room, state: SessionState, window: MessageWindow): Se
 export function takeWindow(room: Room, window: MessageWindow, unsaved: Unsaved, owns: boolean): void {
   const { core } = room
   const { session: stored, rows } = window
+  const { cursor } = core.state
   if (!room.loaded) moveBehind(room, window, owns)
   room.loaded = true
   bound(room, window)
@@ -181,6 +181,6 @@ export function takeWindow(room: Room, window: MessageWindow, unsaved: Unsaved, 
   update(core, take, 'stored')
   if (stored && !room.leading) setFields(core, { tidemark: stored.tidemark, complete: stored.complete })
   if (owns) setFields(core, { complete: true })
-  const asked = room.leading ? news : [...core.outbox.values()]
+  const asked = room.leading && core.state.cursor === cursor ? news : [...core.outbox.values()]
   update(core, (state) => asAsked(state, asked), room.leading ? 'new' : 'stored')
 }

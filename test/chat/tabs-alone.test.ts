@@ -1,15 +1,19 @@
 import { describe, expect, test } from 'vitest'
 import { createTabs } from '../../src/chat/tabs.ts'
+import { platformEnv } from '../../src/lib/env.ts'
 import { likeBrowser } from './browser-tabs.ts'
 import { idle, noStrayRejections } from './world.ts'
 
 noStrayRejections()
 
+const tabsOf = (name: string | undefined, onStored: (sessionId: string) => void = () => {}) =>
+  createTabs({ platform: globalThis, env: platformEnv, name, steals: true, onStored })
+
 describe('tabs', () => {
   test('without a name, or a browser’s locks, work alone', () => {
     let led = 0
-    createTabs(globalThis, undefined, () => {}).lead('s', () => led++)
-    createTabs(globalThis, 'name', () => {}).lead('s', () => led++)
+    tabsOf(undefined).lead('s', () => led++)
+    tabsOf('name').lead('s', () => led++)
     expect(led).toBe(2)
   })
 
@@ -21,7 +25,7 @@ describe('tabs', () => {
       },
     })
     let led = 0
-    const tabs = createTabs(globalThis, 'name', () => {})
+    const tabs = tabsOf('name')
     tabs.lead('s', () => led++)
     await idle()
     expect(led).toBe(1)
@@ -32,7 +36,7 @@ describe('tabs', () => {
     const name = likeBrowser()
     const led: string[] = []
     const [a, b, c] = ['a', 'b', 'c'].map((who) => {
-      const tabs = createTabs(globalThis, name, () => {})
+      const tabs = tabsOf(name)
       return { tabs, leave: tabs.lead('s', () => led.push(who)) }
     })
     await idle()
@@ -48,8 +52,8 @@ describe('tabs', () => {
   test('hear what others stored, and nothing that is no such word', async () => {
     const name = likeBrowser()
     const heard: string[] = []
-    const tabs = createTabs(globalThis, name, ({ sessionId }) => heard.push(sessionId))
-    const other = createTabs(globalThis, name, () => {})
+    const tabs = tabsOf(name, (sessionId) => heard.push(sessionId))
+    const other = tabsOf(name)
     const stranger = new BroadcastChannel(`tidemark:${name}`)
     for (const word of [
       null,

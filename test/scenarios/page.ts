@@ -17,30 +17,32 @@ export interface Page {
   show(state: DocumentVisibilityState): void
 }
 
-type Request = (
-  name: string,
-  options: { signal: AbortSignal },
-  held: () => Promise<unknown>,
-) => Promise<unknown>
+type Request = NonNullable<NonNullable<Platform['navigator']>['locks']>['request']
 
-/** Web Locks as far as tabs use them: exclusive, in the order of asking; given up by abort. */
+/** Web Locks as far as tabs use them: exclusive, in the order of asking; given up by abort, or taken by who steals. */
 export function createLocks(): { request: Request } {
-  const held = new Set<string>()
+  const held = new Map<string, (reason: unknown) => void>()
   const queues = new Map<string, (() => void)[]>()
   const next = (name: string) => {
     if (!held.has(name)) queues.get(name)?.shift()?.()
   }
-  const request: Request = (name, { signal }, use) =>
+  const request: Request = (name, options, use) =>
     new Promise((resolve, reject) => {
+      const signal = 'signal' in options ? options.signal : new AbortController().signal
       if (signal.aborted) return reject(signal.reason)
       const grant = () => {
         signal.removeEventListener('abort', onAbort)
-        held.add(name)
+        held.set(name, reject)
         const end = () => {
+          if (held.get(name) !== reject) return
           held.delete(name)
           next(name)
         }
         Promise.resolve().then(use).then(resolve, reject).finally(end)
+      }
+      if ('steal' in options) {
+        held.get(name)?.(new DOMException('stolen', 'AbortError'))
+        return grant()
       }
       const onAbort = () => {
         const queue = queues.get(name) ?? []

@@ -46,7 +46,8 @@ function tabDiffers(tab: Tab, truth: SessionTruth, at: number): string[] {
 
 /** What is still different between the server, every database and every tab. */
 export async function differences(world: World): Promise<string[]> {
-  const problems: string[] = []
+  // The server may have gone on after its last step.
+  const problems = world.truth.refresh()
   for (const [at, id] of SESSIONS.entries()) {
     const truth = world.truth.session(id)
     const { live, runs } = truth.state

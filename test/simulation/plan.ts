@@ -113,7 +113,7 @@ export function planOf(seed: number): Plan {
     seed,
     devices,
     skews: chance.happens(0.2) ? { d1: -5 * HOURS, d2: 5 * HOURS } : {},
-    locks: true,
+    locks: !chance.happens(0.15),
     storageFaults: chance.pick([0, 0, 0.02, 0.1]),
     networkFaults: chance.pick([0, 0.02, 0.1]),
     actions,

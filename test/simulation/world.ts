@@ -40,7 +40,7 @@ export interface Planted extends Wraps {
   disk?: (rows: ChatStorage) => void
 }
 
-const STORAGE_FAULTS: readonly StorageFault[] = ['abort', 'abort', 'quota', 'late']
+const STORAGE_FAULTS: readonly StorageFault[] = ['abort', 'abort', 'quota', 'late', 'hang', 'mute', 'dead']
 const NETWORK_FAULTS: Readonly<Record<NetworkStage, readonly NetworkFault[]>> = {
   request: ['refuse', 'refuse', 'vanish', 'double', 'delay'],
   answer: ['lose', 'lose', 'vanish', 'delay'],

@@ -112,12 +112,13 @@ export function addUserMessage(
   return { message, event }
 }
 
-/** Puts a run into the queue; under a tombstone it ends at once. */
+/** Puts a run into the queue; under a tombstone it ends at once, and says so by an answer without a word. */
 export function enqueue(draft: Draft, run: Pick<RunRow, 'id' | 'kind' | 'answers'>, limit: number): void {
   const known = draft.view.runs.get(run.id)
   if (known?.kind === 'tombstone' && known.answers === null) {
-    const { n } = emit(draft, { type: 'run.finished', runId: run.id, outcome: 'interrupted' })
-    putRun(draft, { ...known, answers: run.answers, ended: n })
+    const ended = { ...known, answers: run.answers }
+    putRun(draft, ended)
+    endRun(draft, ended, 'interrupted')
     return
   }
   if (known || draft.view.taken.has(run.id)) {

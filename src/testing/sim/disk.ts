@@ -8,13 +8,13 @@ export type StorageFault =
   /** The transaction is aborted: nothing of it is stored. */
   | 'abort'
   | 'quota'
-  /** Nothing is ever answered. */
+  /** Nothing is done, and after five seconds that is a failure. */
   | 'hang'
-  /** It is stored, and nobody is told. */
+  /** It is stored, and after five seconds said to have failed. */
   | 'mute'
   /** It is stored, and said to have failed. */
   | 'late'
-  /** The handle is lost: all later operations on it fail, too. */
+  /** The handle is lost: for twenty seconds every operation on it fails, then there is another. */
   | 'dead'
 
 export type StorageOperation = Exclude<keyof ChatStorage, 'durable' | 'name' | 'close'>
@@ -51,11 +51,16 @@ const failure = (fault: StorageFault) =>
 /** Faults after which the batch is there. */
 const STORED: readonly StorageFault[] = ['mute', 'late']
 
+/** Milliseconds after which a storage takes what it hears nothing of for a failure. */
+const PATIENCE = 5_000
+const DEAD_FOR = 20_000
+
 interface Running {
   schedule: Schedule
   options: DiskOptions
   actor: Actor
-  dead: boolean
+  /** Until when the handle is dead, in milliseconds since the epoch. */
+  deadUntil: number
 }
 
 /** One operation: on its way, carried out, and answered; each when its turn comes. */
@@ -64,19 +69,20 @@ function operate<T>(running: Running, operation: StorageOperation, body: () => P
   const delay = () => schedule.chance.int(4)
   const lane = `disk ${actor.name}`
   return new Promise((resolve, reject) => {
-    const answer = (run: () => void) =>
-      schedule.post({ actor, label: `${operation} answered`, delay: delay(), lane: `${lane} answers`, run })
+    const answer = (run: () => void, wait = delay()) =>
+      schedule.post({ actor, label: `${operation} answered`, delay: wait, lane: `${lane} answers`, run })
     const run = async () => {
-      const fault = running.dead ? 'dead' : options.fault?.(operation, actor)
-      running.dead ||= fault === 'dead'
-      if (fault === 'hang') return
+      const isDead = schedule.now() < running.deadUntil
+      const fault = isDead ? 'dead' : options.fault?.(operation, actor)
+      if (fault === 'dead' && !isDead) running.deadUntil = schedule.now() + DEAD_FOR
+      const wait = fault === 'hang' || fault === 'mute' ? PATIENCE : undefined
       try {
         if (fault && !STORED.includes(fault)) throw failure(fault)
         const value = await body()
-        if (fault === 'late') throw failure(fault)
-        if (!fault) answer(() => resolve(value))
+        if (fault) throw failure(fault)
+        answer(() => resolve(value))
       } catch (thrown) {
-        answer(() => reject(thrown))
+        answer(() => reject(thrown), wait)
       }
     }
     schedule.post({ actor, label: operation, delay: delay(), lane, run: () => void run() })
@@ -98,7 +104,7 @@ export function createDisk(schedule: Schedule, options: DiskOptions = {}): Disk 
       return rows
     },
     open(actor) {
-      const running: Running = { schedule, options, actor, dead: false }
+      const running: Running = { schedule, options, actor, deadUntil: 0 }
       return {
         durable: true,
         ...(options.name !== undefined && { name: options.name }),
@@ -109,7 +115,7 @@ export function createDisk(schedule: Schedule, options: DiskOptions = {}): Disk 
         records: (kind, query) => operate(running, 'records', () => rows.records(kind, query)),
         commit: (changes, given) => operate(running, 'commit', () => commit(changes, given)),
         async close() {
-          running.dead = true
+          running.deadUntil = Number.POSITIVE_INFINITY
         },
       }
     },

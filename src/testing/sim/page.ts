@@ -29,7 +29,7 @@ interface Request {
 
 type Locks = NonNullable<NonNullable<Platform['navigator']>['locks']>
 
-/** Web Locks: first come, first served; a page that is gone holds nothing. */
+/** Web Locks: first come, first served, but for those who steal; a page that is gone holds nothing. */
 function createLocks(schedule: Schedule) {
   const holders = new Map<string, Request>()
   let queue: Request[] = []
@@ -58,11 +58,24 @@ function createLocks(schedule: Schedule) {
       },
     })
   }
+  const steal = (name: string): void => {
+    const robbed = holders.get(name)
+    if (!robbed) return
+    holders.delete(name)
+    const { actor, reject } = robbed
+    const run = () => reject(new DOMException('stolen', 'AbortError'))
+    schedule.post({ actor, label: `robbed of ${name}`, run })
+  }
   const locksOf = (actor: Actor): Locks => ({
-    request: (name, { signal }, held) =>
+    request: (name, options, held) =>
       new Promise((resolve, reject) => {
-        if (signal.aborted) return reject(signal.reason)
         const request: Request = { actor, name, held, resolve, reject }
+        if ('steal' in options) {
+          steal(name)
+          return grant(request)
+        }
+        const { signal } = options
+        if (signal.aborted) return reject(signal.reason)
         queue.push(request)
         signal.addEventListener('abort', () => {
           if (!queue.includes(request)) return

@@ -132,7 +132,12 @@ export function createSchedule(chance: Chance, now = 1_700_000_000_000): Schedul
     actor: (name) => ({ name, state: 'running', skew: 0, clamp: 0 }),
     post: (task) => post(clock, task),
     async step(until = Number.POSITIVE_INFINITY) {
-      const task = take(clock, chance, until)
+      let task = take(clock, chance, until)
+      if (!task) {
+        // What was begun outside a step has not posted its tasks yet.
+        await turn()
+        task = take(clock, chance, until)
+      }
       if (!task) {
         if (Number.isFinite(until)) clock.now = Math.max(clock.now, until)
         return undefined
