@@ -1,6 +1,6 @@
 import { backoffDelay } from '../lib/backoff.ts'
 import { type Lobby, showSessions, storageFailed, storageWorks } from './lobby.ts'
-import { readAgain } from './open.ts'
+import { readAgain } from './reading.ts'
 
 async function mirror(lobby: Lobby, sessionId: string): Promise<void> {
   const room = lobby.rooms.get(sessionId)

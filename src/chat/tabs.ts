@@ -97,84 +97,103 @@ function hold(locks: Locks, name: string, onLead: OnLead, onLost: () => void): P
   }
 }
 
+/** Leads without asking anybody. */
+function alone(onLead: OnLead): () => void {
+  const leading = new AbortController()
+  onLead(leading.signal)
+  return () => leading.abort()
+}
+
 /** Milliseconds within which a leading tab answers, unless it is frozen. */
 const BEAT = 5_000
+
+/** What is known of those who lead instead of this tab. */
+interface Watch {
+  readonly places: ReadonlyMap<string, Place>
+  /** Sessions whose leader was asked for a sign of life and has not given one. */
+  readonly silent: Set<string>
+  post(message: TabMessage): void
+}
+
+/** What another tab says. */
+function hear(data: unknown, { onStored }: TabsOptions, { places, silent, post }: Watch): void {
+  if (!isTabMessage(data)) return
+  const { type, sessionId } = data
+  if (type === 'stored') onStored(sessionId)
+  else if (type === 'here') silent.delete(sessionId)
+  else if (places.get(sessionId)?.leads()) post({ type: 'here', sessionId })
+}
+
+/** Asks for signs of life until this tab leads everything itself, and takes over what nobody is heard of, while somebody looks. */
+async function watch(
+  { platform: { document }, env }: TabsOptions,
+  { places, silent, post }: Watch,
+  signal: AbortSignal,
+): Promise<void> {
+  for (;;) {
+    silent.clear()
+    for (const [sessionId, { leads }] of places)
+      if (!leads()) {
+        silent.add(sessionId)
+        post({ type: 'ask', sessionId })
+      }
+    if (silent.size === 0) return
+    const asked = env.now()
+    await env.sleep(BEAT, signal).catch(() => undefined)
+    if (signal.aborted) return
+    // A page that slept itself has heard nobody.
+    const isAwake = env.now() - asked < 2 * BEAT && document?.visibilityState !== 'hidden'
+    for (const sessionId of isAwake ? silent : []) {
+      const place = places.get(sessionId)
+      if (!place?.leads()) place?.steal()
+    }
+  }
+}
 
 /**
  * Tabs over Web Locks and BroadcastChannel. Without a name or channels a tab works alone; with channels and without locks
  * every tab leads.
  * @see https://w3c.github.io/web-locks/
  */
-export function createTabs({ platform, env, name, steals, onStored }: TabsOptions): Tabs {
-  const { navigator, document, BroadcastChannel } = platform
+export function createTabs(options: TabsOptions): Tabs {
+  const { platform, name, steals } = options
+  const { navigator, BroadcastChannel } = platform
   const channel = name && BroadcastChannel ? new BroadcastChannel(`tidemark:${name}`) : undefined
   const locks = channel && navigator?.locks
-  const places = new Map<string, Place>()
-  const silent = new Set<string>()
+  const [places, silent] = [new Map<string, Place>(), new Set<string>()]
   const ended = new AbortController()
   const { signal } = ended
   let watching = false
-
   const post = (message: TabMessage) => {
     // What is stored while the chat closes, the next tab to lead reads anyway.
     if (!signal.aborted) channel?.postMessage(message)
   }
-  if (channel)
-    channel.onmessage = ({ data }) => {
-      if (!isTabMessage(data)) return
-      const { type, sessionId } = data
-      if (type === 'stored') onStored(sessionId)
-      else if (type === 'here') silent.delete(sessionId)
-      else if (places.get(sessionId)?.leads()) post({ type: 'here', sessionId })
-    }
-
-  /** Asks for signs of life of those who lead, while somebody looks at this page. */
-  async function watch(): Promise<void> {
+  if (channel) channel.onmessage = ({ data }) => hear(data, options, { places, silent, post })
+  const look = async () => {
     if (watching || !steals) return
     watching = true
-    for (;;) {
-      silent.clear()
-      for (const [sessionId, { leads }] of places)
-        if (!leads()) {
-          silent.add(sessionId)
-          post({ type: 'ask', sessionId })
-        }
-      if (silent.size === 0) break
-      const asked = env.now()
-      await env.sleep(BEAT, signal).catch(() => undefined)
-      if (signal.aborted) return
-      // A page that slept itself has heard nobody.
-      const isAwake = env.now() - asked < 2 * BEAT && document?.visibilityState !== 'hidden'
-      if (isAwake)
-        for (const sessionId of silent) {
-          const place = places.get(sessionId)
-          if (!place?.leads()) place?.steal()
-        }
-    }
+    await watch(options, { places, silent, post }, signal)
     watching = false
   }
 
+  const lead = (sessionId: string, onLead: OnLead) => {
+    if (!locks) return alone(onLead)
+    const begin = (lost: AbortSignal) => {
+      // Who asked before heard nothing.
+      post({ type: 'here', sessionId })
+      onLead(lost)
+    }
+    const place = hold(locks, `tidemark:${name}:${sessionId}`, begin, () => void look())
+    places.set(sessionId, place)
+    void look()
+    return () => {
+      places.delete(sessionId)
+      place.give()
+    }
+  }
   return {
     apart: !!channel && !locks,
-    lead(sessionId, onLead) {
-      if (!locks) {
-        const own = new AbortController()
-        onLead(own.signal)
-        return () => own.abort()
-      }
-      const begin = (lost: AbortSignal) => {
-        // Who asked before heard nothing.
-        post({ type: 'here', sessionId })
-        onLead(lost)
-      }
-      const place = hold(locks, `tidemark:${name}:${sessionId}`, begin, () => void watch())
-      places.set(sessionId, place)
-      void watch()
-      return () => {
-        places.delete(sessionId)
-        place.give()
-      }
-    },
+    lead,
     post,
     close() {
       ended.abort()

@@ -154,7 +154,7 @@ function settle(
 }
 
 /** The end of a run, as it says itself or as somebody else does. */
-function finishRun(draft: Draft, runId: string, said: EventOf<'run.finished'>): void {
+export function finishRun(draft: Draft, runId: string, said: EventOf<'run.finished'>): void {
   const run = runIn(draft, runId)
   if (!run) throw new TidemarkError('protocol', `run ${runId} is unknown`)
   const { n } = emit(draft, { ...said, runId })

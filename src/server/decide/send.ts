@@ -6,6 +6,7 @@ import type { Tool } from '../../turn/tool.ts'
 import type { Decision, KeyRow, Needs, Place, RunRow, View } from '../ports.ts'
 import {
   activeIn,
+  changeSession,
   type Draft,
   decided,
   emit,
@@ -19,7 +20,7 @@ import {
   queueIn,
   type Terms,
 } from './draft.ts'
-import { endRun } from './record.ts'
+import { endRun, finishRun } from './record.ts'
 import { beginNext, type Handover } from './runs.ts'
 
 /** What became of a request that has an idempotency key. */
@@ -112,13 +113,19 @@ export function addUserMessage(
   return { message, event }
 }
 
-/** Puts a run into the queue; under a tombstone it ends at once, and says so by an answer without a word. */
+/** Puts a run into the queue; under a tombstone it ends at once, which an answer without a word says to a new question. */
 export function enqueue(draft: Draft, run: Pick<RunRow, 'id' | 'kind' | 'answers'>, limit: number): void {
   const known = draft.view.runs.get(run.id)
   if (known?.kind === 'tombstone' && known.answers === null) {
     const ended = { ...known, answers: run.answers }
     putRun(draft, ended)
-    endRun(draft, ended, 'interrupted')
+    if (run.kind === 'send') {
+      endRun(draft, ended, 'interrupted')
+      return
+    }
+    // Who asked for another answer looks at where it would be: said again, the head takes them back.
+    changeSession(draft, {})
+    finishRun(draft, run.id, { type: 'run.finished', runId: run.id, outcome: 'interrupted' })
     return
   }
   if (known || draft.view.taken.has(run.id)) {

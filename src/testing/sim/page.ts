@@ -43,46 +43,35 @@ function createLocks(schedule: Schedule) {
     queue = queue.filter((other) => other !== request)
     holders.set(request.name, request)
     const { actor, name, held, resolve, reject } = request
-    schedule.post({
-      actor,
-      label: `lock ${name}`,
-      run() {
-        const over = (end: () => void) => () => {
-          release(request)
-          end()
-        }
-        held().then(
-          (value) => over(() => resolve(value))(),
-          (reason) => over(() => reject(reason))(),
-        )
-      },
-    })
+    const run = () =>
+      void held()
+        .finally(() => release(request))
+        .then(resolve, reject)
+    schedule.post({ actor, label: `lock ${name}`, run })
   }
-  const steal = (name: string): void => {
+  function steal(request: Request): void {
+    const { name } = request
     const robbed = holders.get(name)
-    if (!robbed) return
-    holders.delete(name)
-    const { actor, reject } = robbed
-    const run = () => reject(new DOMException('stolen', 'AbortError'))
-    schedule.post({ actor, label: `robbed of ${name}`, run })
+    const run = () => robbed?.reject(new DOMException('stolen', 'AbortError'))
+    if (robbed) schedule.post({ actor: robbed.actor, label: `robbed of ${name}`, run })
+    grant(request)
+  }
+  function wait(request: Request, signal: AbortSignal): void {
+    const leave = () => {
+      if (queue.includes(request)) request.reject(signal.reason)
+      queue = queue.filter((other) => other !== request)
+    }
+    queue.push(request)
+    signal.addEventListener('abort', leave)
+    if (signal.aborted) leave()
+    else if (!holders.has(request.name)) grant(request)
   }
   const locksOf = (actor: Actor): Locks => ({
     request: (name, options, held) =>
       new Promise((resolve, reject) => {
         const request: Request = { actor, name, held, resolve, reject }
-        if ('steal' in options) {
-          steal(name)
-          return grant(request)
-        }
-        const { signal } = options
-        if (signal.aborted) return reject(signal.reason)
-        queue.push(request)
-        signal.addEventListener('abort', () => {
-          if (!queue.includes(request)) return
-          queue = queue.filter((other) => other !== request)
-          reject(signal.reason)
-        })
-        if (!holders.has(name)) grant(request)
+        if ('steal' in options) steal(request)
+        else wait(request, options.signal)
       }),
   })
   const leave = (actor: Actor) => {

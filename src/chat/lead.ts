@@ -1,0 +1,63 @@
+import type { ErrorData } from '../lib/errors.ts'
+import { setFields, update } from './core.ts'
+import { createDrain } from './drain.ts'
+import { type Lobby, mayFollow, problem, storageFailed } from './lobby.ts'
+import { refuseStranded } from './lost.ts'
+import { endRuns, readAgain } from './reading.ts'
+import type { Room } from './room.ts'
+import { createSync } from './sync.ts'
+
+/** This tab writes the session from now on: what was cut off is ended, what waits is sent, what is missing is fetched. */
+async function lead(lobby: Lobby, room: Room, lost: AbortSignal): Promise<void> {
+  const { core } = room
+  const { env, platform, runtime, account, persist } = lobby
+  await room.ready
+  try {
+    // Another tab may have written meanwhile, and died before it told of it.
+    await readAgain(lobby, room)
+  } catch (thrown) {
+    if (!lobby.closed) storageFailed(lobby, thrown)
+  }
+  if (lobby.closed || lost.aborted) return
+  room.leading = true
+  lost.addEventListener('abort', () => endLead(room))
+  const onProblem = (error: ErrorData, unread?: number) => problem(lobby, error, unread)
+  const context = { env, platform, account, runtime, onProblem }
+  await endRuns(lobby, room, core.state.live.keys())
+  if (lobby.closed || lost.aborted) return
+  if (room.loaded) refuseStranded(lobby, room)
+  if (runtime.truth === 'server')
+    room.sync = createSync(core, { ...context, mayFollow: () => mayFollow(lobby, room) })
+  room.drain = createDrain(core, {
+    ...context,
+    persist,
+    token: lobby.tabs.apart ? lobby.token : undefined,
+    feedOpen: () => room.sync?.feedOpen() ?? false,
+    onAccepted() {
+      if (!room.sync?.feedOpen()) room.sync?.wake()
+    },
+    consume: async (events) => room.sync?.consume(events),
+  })
+  room.drain.kick()
+}
+
+/** Another tab writes the session from now on, or may: what this one had begun, that one goes on with. */
+function endLead(room: Room): void {
+  room.leading = false
+  room.drain?.stop()
+  room.sync?.stop()
+  room.drain = undefined
+  room.sync = undefined
+  // What was heard and is not stored, nobody tells this tab the end of.
+  update(room.core, (state) => ({ ...state, runs: new Set(), missing: null }), 'stored')
+  setFields(room.core, { connection: 'idle' })
+}
+
+/** Leads the session as soon as no other tab does. */
+export function seekLead(lobby: Lobby, room: Room): void {
+  const give = lobby.tabs.lead(room.core.id, (lost) => void lead(lobby, room, lost))
+  room.leave = () => {
+    room.leave = undefined
+    give()
+  }
+}

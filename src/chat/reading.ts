@@ -1,0 +1,111 @@
+import { backoffDelay } from '../lib/backoff.ts'
+import { TidemarkError } from '../lib/errors.ts'
+import { mergePage } from '../protocol/reduce.ts'
+import { setFields, setOutbox, snapshotOf, update } from './core.ts'
+import { type Lobby, storageFailed, storageWorks } from './lobby.ts'
+import { doubt, noteUnreadable, writeAnew } from './lost.ts'
+import { endOrphans } from './orphans.ts'
+import { rowName } from './ports.ts'
+import { appendEvents, type Room, WINDOW } from './room.ts'
+import { takeOlder, takeWindow } from './window.ts'
+
+export const closedError = (): TidemarkError => new TidemarkError('aborted', 'the chat was closed')
+
+/** Takes what is stored of a session, as it is between two writes. */
+export async function read(lobby: Lobby, room: Room): Promise<void> {
+  const { core } = room
+  const window = await lobby.storage.window(core.id, { limit: WINDOW })
+  const { session, unreadable } = window
+  noteUnreadable(lobby, window)
+  const isUnread = unreadable?.includes(rowName('sessions', [core.id]))
+  if (room.stored && !session && !isUnread) return writeAnew(lobby, room)
+  const owns = lobby.runtime.truth === 'client'
+  takeWindow(room, window, lobby.persist.unsaved(core), owns)
+  room.stored = isUnread ? null : session
+  if (!room.leading && !owns) doubt(room, window)
+}
+
+/** Reads what is stored again, after another tab may have written it. */
+export async function readAgain(lobby: Lobby, room: Room): Promise<void> {
+  await room.ready
+  if (room.loaded) await lobby.persist.between(room.core, () => read(lobby, room))
+}
+
+/** A session that the other side has told of: what is said in it follows its head. */
+export function adopt(lobby: Lobby, { core, loaded }: Room): void {
+  const session = lobby.listed.get(core.id)
+  if (!session || !loaded || core.state.session || lobby.runtime.truth === 'client') return
+  update(core, (state) => ({ ...state, session, headId: state.headId ?? session.headId }))
+}
+
+/** Answers that were in flight when their tab went are over, or gone on with. */
+export async function endRuns(lobby: Lobby, room: Room, among: Iterable<string>): Promise<void> {
+  if (lobby.runtime.truth === 'server') return
+  const { runtime, account, persist, env } = lobby
+  const { events, rows } = endOrphans(room.core, new Set(among), account, runtime)
+  // In one transaction: whoever finds the one has the other.
+  setOutbox(room.core, rows)
+  if (events.length > 0) await appendEvents(room, events, persist, env)
+  if (rows.length > 0) room.drain?.kick()
+}
+
+/** Reads what is stored, where that is not done yet. Where storage fails the session opens empty: the other side may still have it. */
+export async function load(lobby: Lobby, room: Room): Promise<boolean> {
+  const { core } = room
+  const known = new Set(core.state.live.keys())
+  try {
+    // One at a time: what a second one reads may be older than what was written after the first.
+    room.reading ??= room.loaded ? undefined : read(lobby, room)
+    await room.reading
+  } catch (thrown) {
+    if (!lobby.closed) storageFailed(lobby, thrown)
+  }
+  room.reading = undefined
+  setFields(core, { loading: false })
+  if (room.loaded) adopt(lobby, room)
+  // Late: it is led already, over what could be read only now.
+  // Not waited for: what is written waits for this.
+  const found = [...core.state.live.keys()].filter((id) => !known.has(id))
+  if (room.loaded && room.leading) void endRuns(lobby, room, found)
+  return room.loaded
+}
+
+/** Goes on trying to read what could not be read at first. */
+export async function loadLater(lobby: Lobby, room: Room): Promise<void> {
+  const { env, ended } = lobby
+  for (let attempt = 0; !room.loaded && !lobby.closed; attempt++) {
+    // Ended with the chat, which is no failure.
+    await env.sleep(backoffDelay(attempt, env.random()), ended.signal).catch(() => undefined)
+    if (lobby.closed || !(await load(lobby, room))) continue
+    storageWorks(lobby)
+    room.drain?.kick()
+  }
+}
+
+/** The next older window of what is stored. Returns whether it brought anything. */
+async function readStored(lobby: Lobby, room: Room): Promise<boolean> {
+  if (!(await load(lobby, room))) return false
+  const { core, floor } = room
+  try {
+    const window = await lobby.storage.window(core.id, { before: floor, limit: WINDOW })
+    if (window.rows.length === 0) setFields(core, { unread: false })
+    else takeOlder(room, window, lobby.persist.unsaved(core))
+    return window.rows.length > 0
+  } catch (thrown) {
+    if (lobby.closed) throw closedError()
+    storageFailed(lobby, thrown)
+    return false
+  }
+}
+
+/** The next older window, from storage or else from the server. Returns whether it brought anything. */
+export async function readOlder(lobby: Lobby, room: Room): Promise<boolean> {
+  const { core } = room
+  if (await readStored(lobby, room)) return true
+  const [oldest] = snapshotOf(core).messages
+  if (lobby.runtime.truth === 'client' || !oldest || oldest.parentId === null) return false
+  const { page } = await lobby.runtime.page(core.id, { before: oldest.id, limit: WINDOW }, lobby.ended.signal)
+  update(core, (state, trace) => mergePage(state, page, trace))
+  if (page.messages.length === 0) setFields(core, { complete: true })
+  return page.messages.length > 0
+}
