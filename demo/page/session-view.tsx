@@ -1,4 +1,4 @@
-import { useEffect, useMemo } from 'react'
+import { lazy, Suspense, useCallback, useEffect, useMemo, useState } from 'react'
 import type { Chat, ChatSession, Connection } from 'tidemark'
 import { useSession } from 'tidemark/react'
 import { useAttempt } from './attempt.tsx'
@@ -10,6 +10,8 @@ import { isFreeEscape } from './keys.ts'
 import { ConversationContext } from './message/conversation.ts'
 import { titleFrom, titleOf } from './title.ts'
 import { Transcript } from './transcript.tsx'
+
+const Inspector = lazy(async () => ({ default: (await import('./inspector/inspector.tsx')).Inspector }))
 
 interface Props {
   chat: Chat
@@ -56,7 +58,14 @@ function useActions(session: ChatSession) {
   )
 }
 
-function Bar({ title, line, openDrawer }: { title: string; line: Connection } & Pick<Props, 'openDrawer'>) {
+interface BarProps extends Pick<Props, 'openDrawer'> {
+  title: string
+  line: Connection
+  inspecting: boolean
+  inspect: () => void
+}
+
+function Bar({ title, line, openDrawer, inspecting, inspect }: BarProps) {
   return (
     <header className="bar">
       {openDrawer ? (
@@ -72,8 +81,30 @@ function Bar({ title, line, openDrawer }: { title: string; line: Connection } & 
       ) : null}
       <h1>{title}</h1>
       <ConnectionState line={line} />
+      <button
+        type="button"
+        className="quiet"
+        aria-label="What the model sees"
+        aria-expanded={inspecting}
+        title="What the model sees"
+        data-focus="inspect"
+        onClick={inspect}
+      >
+        <Icon name="eye" />
+      </button>
     </header>
   )
+}
+
+/** Whether the inspector is open; the focus goes into it, and back to its button. */
+function useInspecting() {
+  const [inspecting, setInspecting] = useState(false)
+  const focusOn = useFocusOn()
+  const toggle = useCallback(() => {
+    setInspecting(!inspecting)
+    focusOn(inspecting ? 'inspect' : 'inspector')
+  }, [inspecting, focusOn])
+  return { inspecting, toggle }
 }
 
 /** One conversation: its name, what was said, and where one writes. */
@@ -83,6 +114,7 @@ export function SessionView({ chat, session, standIn, openDrawer }: Props) {
   const conversation = useMemo(() => ({ chat, session }), [chat, session])
   const actions = useActions(session)
   const running = snapshot.status === 'running'
+  const { inspecting, toggle } = useInspecting()
   useEscapeStops(running, actions.stop)
   const title = titleOf(snapshot.session)
   useEffect(() => {
@@ -90,10 +122,19 @@ export function SessionView({ chat, session, standIn, openDrawer }: Props) {
   }, [title])
   return (
     <ConversationContext value={conversation}>
-      <Bar title={title} line={line} openDrawer={openDrawer} />
+      <Bar title={title} line={line} openDrawer={openDrawer} inspecting={inspecting} inspect={toggle} />
       <Banners chat={chat} line={line} error={snapshot.error} />
-      <Transcript key={session.id} snapshot={snapshot} line={line} standIn={standIn} ask={actions.send} />
-      <Composer key={`${session.id}/composer`} sessionId={session.id} running={running} {...actions} />
+      <div className="talk">
+        <div className="said">
+          <Transcript key={session.id} snapshot={snapshot} line={line} standIn={standIn} ask={actions.send} />
+          <Composer key={`${session.id}/composer`} sessionId={session.id} running={running} {...actions} />
+        </div>
+        {inspecting ? (
+          <Suspense>
+            <Inspector key={session.id} session={session} snapshot={snapshot} close={toggle} />
+          </Suspense>
+        ) : null}
+      </div>
     </ConversationContext>
   )
 }

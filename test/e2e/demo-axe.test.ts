@@ -42,6 +42,10 @@ async function* looks(page: Page): AsyncGenerator<string> {
   await write(page, 'Please refuse this')
   await untilAnswer(page, 'failed')
   yield 'with a failed answer'
+  await page.getByRole('button', { name: 'What the model sees' }).click()
+  await page.getByText('Message by message').waitFor()
+  yield 'with the inspector'
+  await page.keyboard.press('Escape')
   await page.getByRole('button', { name: 'Edit message' }).last().click()
   yield 'while a message is edited'
   await page.keyboard.press('Escape')
