@@ -5,10 +5,11 @@ const SENT: Readonly<Record<string, string>> = {
   history: 'earlier turn, whole',
   interrupted: 'cut off: sent as marked text',
   note: 'changed instructions, as a note',
-  pin: 'pinned',
-  goal: 'the goal, as a note',
+  pins: 'pinned, as a note',
+  goal: 'the task, as a note',
+  tasks: 'a finished task, as a line',
+  memory: 'recalled, as a note',
   summary: 'told in a summary',
-  recall: 'recalled',
 }
 
 /** Why a message stays out. */
@@ -22,6 +23,9 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   orphan: 'a result without its call',
   dangling: 'calls without results',
   budget: 'no room left',
+  window: 'older than the turns that are kept',
+  summary: 'told in a summary',
+  task: 'of a task that is finished',
 }
 
 /** A reason that this page does not know is shown as it is. */
