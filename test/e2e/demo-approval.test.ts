@@ -1,0 +1,77 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Demo, startDemo } from '../../demo/server/demo.ts'
+import { launchBrowser } from '../support/browser.ts'
+import { composer, untilAnswer, write } from './demo-page.ts'
+import { keyboardOf } from './keyboard.ts'
+
+let folder: string
+let demo: Demo
+let browser: Browser
+const errors: string[] = []
+
+/** With the stand-in, which calls the tools that it is offered. */
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'tidemark-demo-'))
+  demo = await startDemo({ database: join(folder, 'demo.db'), standIn: { pace: 0 } })
+  browser = await launchBrowser()
+})
+
+afterAll(async () => {
+  await browser.close()
+  await demo.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+/** A page of a fresh profile, over one of the runtimes. */
+async function open(runtime: string): Promise<Page> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
+  const page = await context.newPage()
+  page.on('pageerror', (error) => errors.push(error.message))
+  await page.goto(demo.url)
+  await page.getByRole('radio', { name: runtime }).check()
+  await composer(page).waitFor()
+  return page
+}
+
+const asks = (page: Page) => page.getByRole('group', { name: 'The answer wants to use clock. May it?' })
+
+test.each(['remote', 'direct'])(
+  'over %s, a clock is asked for: by keyboard, after a reload, in both tabs, and once',
+  async (runtime) => {
+    const page = await open(runtime)
+    const keyboard = keyboardOf(page)
+    await write(page, 'What time is it?')
+    await asks(page).waitFor()
+    await expect.poll(() => page.getByText('The answer waits: may it use clock?').count()).toBe(1)
+    // Nobody's focus is taken away.
+    expect(await keyboard.at()).toBe('Your message')
+    await page.reload()
+    await asks(page).waitFor()
+    const second = await page.context().newPage()
+    await second.goto(page.url())
+    await asks(second).waitFor()
+    await keyboard.to('Allow', 'back')
+    await keyboard.press('Enter')
+    await untilAnswer(page, 'completed', 'as far as your clock knows')
+    await untilAnswer(second, 'completed', 'as far as your clock knows')
+    expect(await asks(second).count()).toBe(0)
+    expect(await keyboard.at()).toBe('Your message')
+    await page.context().close()
+  },
+)
+
+test.each(['remote', 'direct'])('over %s, what is not allowed by pointer is not done', async (runtime) => {
+  const page = await open(runtime)
+  await write(page, 'What time is it?')
+  await page.getByRole('button', { name: 'Don’t allow' }).click()
+  await untilAnswer(page, 'completed', 'I did not look at the clock')
+  await write(page, 'And what is 12 * (3 + 4)?')
+  await untilAnswer(page, 'completed', '84')
+  expect(await page.getByText('calculate answered').count()).toBe(1)
+  await page.context().close()
+  expect(errors).toEqual([])
+})
