@@ -14,7 +14,6 @@ import {
 import { cutToFit } from './fit.ts'
 import { type AssembleOptions, type ContextTool, type OpenDraft, openDraft } from './open-draft.ts'
 import { placed } from './placed.ts'
-import type { Item } from './turns.ts'
 
 /** Why a message is in a context. */
 export type IncludeReason =
@@ -66,15 +65,9 @@ export interface AssembledContext {
   dropped: DroppedMessage[]
 }
 
-const REASON: Readonly<Record<Item['as'], IncludeReason | undefined>> = {
-  itself: undefined,
-  text: 'interrupted',
-  note: 'note',
-}
-
 const included = ({ message: { id }, as, tokens, changes }: DraftItem, newest: boolean): IncludedMessage => ({
   id,
-  reason: REASON[as] ?? (newest ? 'newest' : 'history'),
+  reason: as !== 'itself' ? as : newest ? 'newest' : 'history',
   tokens,
   ...(changes && { changes }),
 })
@@ -126,7 +119,7 @@ export function closeDraft(opened: OpenDraft, draft: Draft, policies: readonly s
     before: constant + opened.draft.turns.reduce((sum, turn) => sum + turn.tokens, 0),
     sections: sectionsOf(fixed, notes, kept),
     policies,
-    redacted: redactedIn(notes) + redactedIn(items),
+    redacted: redactedIn([...notes, ...items]),
     notes,
     droppedNotes: left,
     included: [
@@ -134,7 +127,7 @@ export function closeDraft(opened: OpenDraft, draft: Draft, policies: readonly s
       ...noted,
       ...items.map((item) => included(item, newest.has(item))),
     ],
-    dropped: [...rest],
+    dropped: rest,
   }
 }
 

@@ -8,9 +8,7 @@ import type { Item } from './turns.ts'
 export type ItemChange = 'compacted' | 'clipped' | 'redacted'
 
 /** A message of a draft, and what it costs. */
-export interface DraftItem extends Item {
-  /** As estimated, of what is sent. */
-  tokens: number
+export interface DraftItem extends Readonly<Item> {
   changes?: readonly ItemChange[]
   /** How many secrets were replaced in it. */
   redacted?: number

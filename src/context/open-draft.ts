@@ -68,10 +68,11 @@ export function openDraft(options: AssembleOptions): OpenDraft {
     system: system === undefined ? 0 : estimate.text(system),
     tools: tools?.length ? estimate.text(JSON.stringify(tools)) : 0,
   }
-  // Written out, since a history may be long and a spread is slow.
-  const turns = found.turns.map((items) =>
-    turnOf(items.map(({ message, as }) => ({ message, as, tokens: estimate.message(message) }))),
-  )
+  // The items are ours and new: of a long history, copies would cost more than all the rest.
+  const turns = found.turns.map((items) => {
+    for (const item of items) item.tokens = estimate.message(item.message)
+    return turnOf(items)
+  })
   const dropped: DroppedMessage[] = others.map(({ id }) => ({ id, reason: 'branch' }))
   for (const one of found.dropped) dropped.push(one)
   const room = window === undefined ? Number.POSITIVE_INFINITY : window - reserve

@@ -86,7 +86,7 @@ export const asNote = (message: Message): UserMessage => ({
 })
 
 /** The calls of a message that are ours to answer. */
-export function callsOf(message: Message): ReadonlySet<string> {
+export function callsOf(message: Message): Set<string> {
   const ids = new Set<string>()
   if (message.role === 'assistant')
     for (const block of message.content) if (block.type === 'toolCall' && !block.server) ids.add(block.id)

@@ -6,12 +6,14 @@ import { asNote, callsOf, type DropReason, sendable, withAnsweredCalls } from '.
 export interface Item {
   /** As the model sees it: the message itself, or a derived copy of the same id. */
   message: Message
-  /** `text`: cut off, sent as marked text. `note`: later instructions, sent as a note. */
-  as: 'itself' | 'text' | 'note'
+  /** `interrupted`: cut off, sent as marked text. `note`: later instructions, sent as a note. */
+  as: 'itself' | 'interrupted' | 'note'
+  /** As estimated, of what is sent; 0 until somebody counts. */
+  tokens: number
 }
 
 /** A user message and everything that answers it; before the first one, what stands there. */
-export type Turn = readonly Item[]
+export type Turn = Item[]
 
 export interface Turns {
   /** Oldest first, none of them empty. */
@@ -34,7 +36,7 @@ interface Walk {
   /** Notes wait for what follows them: instructions belong to the turn they were given for, never between call and result. */
   notes: Item[]
   /** The assistant message whose results may come now. */
-  step: { message: AssistantMessage; as: Item['as']; open: Set<string>; results: Item[] } | undefined
+  step: { item: Item; said: AssistantMessage; open: Set<string>; results: Item[] } | undefined
 }
 
 function append(walk: Walk, items: readonly Item[]): void {
@@ -50,13 +52,13 @@ function closeStep(walk: Walk): void {
   walk.step = undefined
   const answered = new Set<string>()
   for (const { message } of step.results) if (message.role === 'tool') answered.add(message.toolCallId)
-  const message = withAnsweredCalls(step.message, answered)
-  if (message === 'dangling') walk.dropped.push({ id: step.message.id, reason: message })
-  else append(walk, [{ message, as: step.as }, ...step.results])
+  const message = withAnsweredCalls(step.said, answered)
+  if (message === 'dangling') walk.dropped.push({ id: step.said.id, reason: message })
+  else append(walk, [{ ...step.item, message }, ...step.results])
 }
 
 function add(walk: Walk, item: Item): void {
-  const { message, as } = item
+  const { message } = item
   if (message.role === 'tool') {
     if (walk.step?.open.delete(message.toolCallId)) walk.step.results.push(item)
     else walk.dropped.push({ id: message.id, reason: 'orphan' })
@@ -66,7 +68,10 @@ function add(walk: Walk, item: Item): void {
   if (message.role === 'user') walk.turns.push([...walk.notes, item])
   else append(walk, walk.notes)
   walk.notes = []
-  if (message.role === 'assistant') walk.step = { message, as, open: new Set(callsOf(message)), results: [] }
+  if (message.role !== 'assistant') return
+  const open = callsOf(message)
+  if (open.size > 0) walk.step = { item, said: message, open, results: [] }
+  else append(walk, [item])
 }
 
 /** The first system message holds the instructions, unless the options do; others are notes, unless they say the same. */
@@ -74,7 +79,7 @@ function addSystem(walk: Walk, message: Message, given: string | undefined): voi
   const text = textOf(message)
   if (given === undefined && !walk.system) walk.system = { id: message.id, text }
   else if (text === (given ?? walk.system?.text)) walk.dropped.push({ id: message.id, reason: 'duplicate' })
-  else walk.notes.push({ message: asNote(message), as: 'note' })
+  else walk.notes.push({ message: asNote(message), as: 'note', tokens: 0 })
 }
 
 /**
@@ -89,7 +94,7 @@ export function turnsOf(branch: Iterable<Message>, { system, interrupted }: Turn
     ids.add(message.id)
     if (typeof view !== 'string') {
       if (view.role === 'system') addSystem(walk, view, system)
-      else add(walk, { message: view, as: view === message ? 'itself' : 'text' })
+      else add(walk, { message: view, as: view === message ? 'itself' : 'interrupted', tokens: 0 })
       continue
     }
     // What follows an answer that is left out does not belong to the one before it.
