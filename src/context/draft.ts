@@ -88,16 +88,22 @@ export function withoutTurns(draft: Draft, count: number, reason: DropReason): D
 export const droppedOf = (items: readonly DraftItem[], reason: DropReason): DroppedMessage[] =>
   items.map(({ message: { id }, tokens }) => ({ id, reason, tokens }))
 
+/** A turn with every message as `change` gives it back; the very same where that is no other. */
+function mapTurn(turn: DraftTurn, change: (item: DraftItem) => DraftItem): DraftTurn {
+  let made: DraftItem[] | undefined
+  for (const [place, item] of turn.items.entries()) {
+    const next = change(item)
+    if (next !== item) made ??= turn.items.slice(0, place)
+    made?.push(next)
+  }
+  return made ? turnOf(made) : turn
+}
+
 /** The draft with every message as `change` gives it back; the very same where that is no other. `age` of the newest turn is 0. */
 export function mapItems(draft: Draft, change: (item: DraftItem, age: number) => DraftItem): Draft {
-  let touched = false
-  const turns = draft.turns.map((turn, at) => {
-    const items = turn.items.map((item) => change(item, draft.turns.length - 1 - at))
-    if (items.every((item, place) => item === turn.items[place])) return turn
-    touched = true
-    return turnOf(items)
-  })
-  return touched ? { ...draft, turns } : draft
+  const newest = draft.turns.length - 1
+  const turns = draft.turns.map((turn, at) => mapTurn(turn, (item) => change(item, newest - at)))
+  return turns.every((turn, at) => turn === draft.turns[at]) ? draft : { ...draft, turns }
 }
 
 /** The draft with more notes; of those that repeat one message, the first. */
