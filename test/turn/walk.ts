@@ -37,19 +37,26 @@ const leniently = (work: Promise<unknown>): Promise<unknown> => work.catch(() =>
 
 const waitingIn = (session: ChatSession) => session.get().waiting
 
-async function decide(session: ChatSession, chance: Chance): Promise<void> {
+async function decide(session: ChatSession, chance: Chance, allowed: Set<string>): Promise<void> {
   const waiting = waitingIn(session)
   if (waiting.length === 0) return
   const { id, stage } = chance.pick(waiting)
   const word = chance.pick(['yes', 'no', 'other'])
   if (word === 'no') await leniently(session.reject(id, 'no'))
   else if (stage === 'client') await leniently(session.toolResult(id, { data: word }))
-  else await leniently(session.approve(id, word === 'other' ? { arguments: { word } } : {}))
+  else {
+    allowed.add(id)
+    await leniently(session.approve(id, word === 'other' ? { arguments: { word } } : {}))
+  }
 }
 
-const ACTIONS: readonly ((scene: Scene, others: ChatSession[], chance: Chance) => Promise<unknown>)[] = [
-  ({ session }, _, chance) => decide(session, chance),
-  ({ session }, others, chance) => decide(others.length > 0 ? chance.pick(others) : session, chance),
+/** @param allowed ids of the calls that somebody allowed */
+type Action = (scene: Scene, others: ChatSession[], chance: Chance, allowed: Set<string>) => Promise<unknown>
+
+const ACTIONS: readonly Action[] = [
+  ({ session }, _, chance, allowed) => decide(session, chance, allowed),
+  ({ session }, others, chance, allowed) =>
+    decide(others.length > 0 ? chance.pick(others) : session, chance, allowed),
   ({ session }, _, chance) => leniently(session.send(`question ${chance.int(1_000)}`)),
   ({ session }) => leniently(session.stop()),
   ({ session }, _, chance) => {
@@ -78,7 +85,10 @@ const ACTIONS: readonly ((scene: Scene, others: ChatSession[], chance: Chance) =
 /** Ends all that waits, until nothing does. */
 async function settle(scene: Scene): Promise<boolean> {
   for (let round = 0; round < 30; round++) {
-    for (const { id } of waitingIn(scene.session)) await leniently(scene.session.reject(id))
+    const asked = new Set(waitingIn(scene.session).map(({ id }) => id))
+    for (const id of asked) await leniently(scene.session.reject(id))
+    // Said here, heard by whichever page leads.
+    await leniently(scene.until(() => !waitingIn(scene.session).some(({ id }) => asked.has(id))))
     const isOver = () => {
       const { status, messages } = scene.session.get()
       return status === 'ready' && messages.every(isSettled)
@@ -94,7 +104,7 @@ const shown = (session: ChatSession): string =>
     session.get().messages.map((message: Message) => [message.id, message.status, message.content]),
   )
 
-function* problemsOf(scene: Scene): Generator<string> {
+function* problemsOf(scene: Scene, allowed: ReadonlySet<string>): Generator<string> {
   const { messages } = scene.session.get()
   for (const { code, message } of validateConversation(messages).errors)
     if (code !== 'consecutive-users') yield `${code}: ${message}`
@@ -102,6 +112,9 @@ function* problemsOf(scene: Scene): Generator<string> {
   for (const key of scene.keys) counts.set(key, (counts.get(key) ?? 0) + 1)
   for (const [key, times] of counts)
     if (times > 1 && !key.startsWith('again ')) yield `${key} was executed ${times} times`
+  const asking = [...counts.keys()].filter((key) => /^(asks|hurry) /.test(key))
+  if (asking.length > allowed.size)
+    yield `${asking.length} calls were executed that have to be allowed, ${allowed.size} were`
   for (const { toolName, content, details } of callsIn(scene.session)) {
     const said = content[0]?.type === 'text' ? content[0].text : ''
     if (details !== undefined) yield `${toolName} has details`
@@ -117,17 +130,18 @@ export async function walk(seed: number, open: (options: SceneOptions) => Scene)
     tools: (spy) => tools(spy, () => chance.happens(0.3)),
   })
   const others: ChatSession[] = []
+  const allowed = new Set<string>()
   await leniently(scene.session.send('question 0'))
   const steps = 4 + chance.int(12)
   for (let step = 0; step < steps; step++) {
-    await chance.pick(ACTIONS)(scene, others, chance)
+    await chance.pick(ACTIONS)(scene, others, chance, allowed)
     if (chance.happens(0.6)) await scene.pass(chance.pick([1, 20, 200]))
   }
   if (!(await settle(scene)))
-    return [`it does not come to rest: ${shown(scene.session)}`, ...problemsOf(scene)]
+    return [`it does not come to rest: ${shown(scene.session)}`, ...problemsOf(scene, allowed)]
   const other = scene.other()
   await scene.pass(2_000)
-  const problems = [...problemsOf(scene)]
+  const problems = [...problemsOf(scene, allowed)]
   if (shown(other) !== shown(scene.session)) problems.push('two pages show different things')
   return problems
 }
