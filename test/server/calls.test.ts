@@ -1,3 +1,4 @@
+import Sqlite from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod/mini'
 import { CallRecord } from '../../src/context/call-record.ts'
@@ -54,7 +55,8 @@ describe('the calls that a server makes', () => {
   })
 
   test('are nobody else’s, and go with their session', async () => {
-    const store = sqliteStore(':memory:')
+    const db = new Sqlite(':memory:')
+    const store = sqliteStore(db)
     const authorize = (request: Request) => request.headers.get('x-user')
     const server = stage({ store, authorize })
     const ann = { 'x-user': 'ann' }
@@ -68,6 +70,7 @@ describe('the calls that a server makes', () => {
     await server.ask('DELETE', '/sessions/s1', undefined, ann)
     await records?.write('call', [{ key: 'late', value: {} }])
     expect(await records?.read('call')).toEqual([])
+    expect(db.prepare('select * from records').all()).toEqual([])
     expect((await server.ask('GET', '/sessions/s1/calls', undefined, ann)).status).toBe(410)
   })
 
