@@ -64,7 +64,7 @@ export const budgets: readonly Budget[] = [
     what: 'the adapter of the Interactions API, weighed likewise',
     entry: `${both}\n${interactions}`,
     without: both,
-    most: 3_700,
+    most: 3_720,
     promised: 5_000,
   },
   {
