@@ -1,70 +1,163 @@
-import type { Block, Message } from '../message/schema.ts'
+import type { FileBlock, ImageBlock, Message } from '../message/schema.ts'
+import {
+  type Calibration,
+  type CountedRequest,
+  costOf,
+  learn,
+  type TextClass,
+  tokensOf,
+  uncalibrated,
+} from './calibration.ts'
+import { FAMILIES, type Family, familyOf } from './families.ts'
+import { type CountableRequest, type Counts, createTally } from './tally.ts'
+import { type TextPosition, tableCounter, tokenizerCounter } from './text-counter.ts'
+import type { TokenTables } from './token-code.ts'
+import { smallTables } from './token-tables.ts'
 
-/** Says how many tokens something will cost, before anybody counted. */
+export interface EstimatorOptions {
+  /** @default by `model` */
+  family?: Family
+  /** The model's name, with any prefix. One that is not known is counted as o200k, with wide bounds. */
+  model?: string
+  /** A real tokenizer: then nothing but what is around the text is estimated. */
+  count?: (text: string) => number
+  /** Tokens a message costs beside its content. @default by family */
+  messageOverhead?: number
+  /** Tokens a request costs beside its messages. @default 3 */
+  requestOverhead?: number
+  /** Tokens that having any tools costs, beside their text. @default by family */
+  toolOverhead?: number
+  /** Tokens of a picture or a file, such as `mediaTokens`. @default 1,000 for each */
+  media?: (block: ImageBlock | FileBlock, family: Family) => number
+  /** What earlier reports have taught: what `calibrate` gave. */
+  calibration?: Calibration
+  /** Told once, when a provider's count is far outside of the bounds. */
+  onSurprise?: (surprise: Surprise) => void
+}
+
+/** A count that the estimate was far from. */
+export interface Surprise {
+  estimated: number
+  actual: number
+  /** The class of text that it is put down to most. */
+  suspect: TextClass
+}
+
+/** Where counting a text stands. Plain data; what is appended next goes on from here. */
+export interface TextState extends TextPosition {
+  /** Of all that was appended. */
+  readonly tokens: number
+}
+
+/** Tokens, both included. */
+export interface Bounds {
+  low: number
+  high: number
+}
+
+/** A request, or what was measured of it, and the tokens it turned out to have: all of its input, cached or not. */
+export type CalibrationReport = (CountableRequest & { actual: number }) | CountedRequest
+
+/** Says how many tokens something will cost, before anybody counted. All counts are whole and never negative. */
 export interface Estimator {
   text(text: string): number
-  /** With what a message costs beside its content. */
+  /** With what a message costs beside its content. An answer of the same model costs what its usage says, less its reasoning. */
   message(message: Message): number
-  messages(messages: Iterable<Message>): number
+  /** A whole request: what was counted of its session already, and an estimate of what is new. */
+  messages(messages: Iterable<Message>, rest?: Omit<CountableRequest, 'messages'>): number
+  /** Goes on counting a text. Costs what is appended; the sum is that of the whole text, however it is cut. */
+  append(state: TextState | undefined, text: string): TextState
+  /** What a request is made of, to be kept until its count arrives. */
+  measure(request: CountableRequest): Counts
+  /** Learns from a provider's count, and gives what to keep for the next estimator of the model. */
+  calibrate(report: CalibrationReport): Calibration
+  /** Holds nine of ten counts. Of the tokens, `counted` are known and not in doubt. @default counted 0 */
+  bounds(tokens: number, counted?: number): Bounds
 }
 
-/** Tokens a message costs beside its content: its role and its borders. */
-const MESSAGE_OVERHEAD = 4
-/** Tokens of a picture or a document whose size in tokens nobody can tell from here. */
+/** Tokens a message costs beside its content, and that having tools costs, by family. */
+const OVERHEADS = [4, 7, 4, 7, 4, 300, 5, 100, 5, 130, 4, 100, 1, 40, 4, 60]
 const MEDIA = 1_000
+/** How many times as far off an unknown tokenizer may be, until it has been counted by. */
+const UNKNOWN = 4
+/** How many times the width of the bounds is worth a word. */
+const FAR = 2
 
-/** Thousandths of a token per UTF-16 unit. */
-const ASCII = 280
-const ALPHABET = 450
-const EAST_ASIAN = 800
-const FIRST_NON_ASCII = 0x80
-const FIRST_EAST_ASIAN = 0x2e80
+const whole = (tokens: number): number => Math.max(0, Math.round(tokens))
 
-function textTokens(text: string): number {
-  let thousandths = 0
-  for (let at = 0; at < text.length; at++) {
-    const unit = text.charCodeAt(at)
-    thousandths += unit < FIRST_NON_ASCII ? ASCII : unit < FIRST_EAST_ASIAN ? ALPHABET : EAST_ASIAN
-  }
-  return Math.ceil(thousandths / 1_000)
+function boundsOf(
+  tokens: number,
+  fresh: number,
+  [stays, shrinks]: TokenTables['spread'],
+  doubt: number,
+): Bounds {
+  const by = Math.ceil((fresh * stays + Math.sqrt(fresh) * shrinks) * doubt) + 1
+  return { low: Math.max(0, tokens - by), high: tokens + by }
 }
 
-function blockTokens(block: Block): number {
-  switch (block.type) {
-    case 'text':
-    case 'thinking':
-      return textTokens(block.text)
-    case 'toolCall':
-      return textTokens(block.name) + textTokens(block.rawArguments ?? JSON.stringify(block.arguments) ?? '')
-    case 'image':
-    case 'file':
-      return MEDIA
-    case 'source':
-      return 0
-    case 'other':
-      return textTokens(JSON.stringify(block.raw) ?? '')
+const sessionOf = (messages: Iterable<Message>): string | undefined => {
+  for (const { sessionId } of messages) return sessionId
+  return undefined
+}
+
+export function estimatorOf(tables: TokenTables, options: EstimatorOptions): Estimator {
+  const { model, count, media = () => MEDIA, requestOverhead = 3 } = options
+  const known = options.family ?? familyOf(model ?? 'gpt')
+  const family = known ?? 'o200k'
+  const place = FAMILIES.indexOf(family) * 2
+  const { messageOverhead = OVERHEADS[place] ?? 0, toolOverhead = OVERHEADS[place + 1] ?? 0 } = options
+  const counter = count ? tokenizerCounter(count) : tableCounter(tables, family)
+  const tally = createTally(counter, {
+    model,
+    media: (block) => media(block, family),
+    requestOverhead,
+    toolOverhead,
+  })
+  let calibration = options.calibration ?? uncalibrated(messageOverhead, known !== undefined)
+  let surprised = !options.onSurprise
+  const alone = (counts: Counts): number => whole(costOf(calibration, counts))
+  const bounds = (tokens: number, counted = 0): Bounds =>
+    boundsOf(
+      tokens,
+      Math.abs(tokens - counted),
+      count ? [0, 0] : tables.spread,
+      known ? 1 : 1 + (UNKNOWN - 1) / (1 + calibration.reports),
+    )
+  return {
+    text: (text) => alone(tally.text(text)),
+    message: (message) => alone(tally.message(message)),
+    messages(messages, rest) {
+      const all = [...messages]
+      return whole(tokensOf(calibration, tally.request({ ...rest, messages: all }), sessionOf(all)))
+    },
+    append(state, text) {
+      const { parts, ...position } = counter.append(state, text)
+      return { ...position, tokens: alone([...parts, 0, 0]) }
+    },
+    measure: tally.request,
+    calibrate(report) {
+      const counted =
+        'counts' in report
+          ? report
+          : { actual: report.actual, counts: tally.request(report), session: sessionOf(report.messages) }
+      const { actual, counts, session } = counted
+      const estimated = whole(tokensOf(calibration, counts, session))
+      const lesson = learn(calibration, counted)
+      const before = calibration.last?.session === session ? calibration.last?.actual : 0
+      const { high } = bounds(estimated, before)
+      if (!surprised && Math.abs(actual - estimated) > FAR * (high - estimated)) {
+        surprised = true
+        options.onSurprise?.({ estimated, actual, suspect: lesson.suspect })
+      }
+      calibration = lesson.calibration
+      return calibration
+    },
+    bounds,
   }
 }
 
 /**
- * An estimator that knows nothing but lengths: about 3.6 ASCII characters, 2.2 of another alphabet or 1.25 East Asian ones
- * a token, and a fixed price for every picture and file. On text of many kinds and languages it is off by 22 % on average,
- * by half on hashes, base64 and tables, and by any factor on media: good enough to keep away from the border of a window,
- * not to count money.
+ * An estimator of tokens: small tables in place of a vocabulary, one pass, no network. Its mean error over 48 kinds of text and
+ * eight tokenizers is under 5 % on long texts and 9 % on short ones. It learns from what providers count.
  */
-export function createEstimator(): Estimator {
-  const message = ({ content }: Message): number => {
-    let tokens = MESSAGE_OVERHEAD
-    for (const block of content) tokens += blockTokens(block)
-    return tokens
-  }
-  return {
-    text: textTokens,
-    message,
-    messages(messages) {
-      let tokens = 0
-      for (const one of messages) tokens += message(one)
-      return tokens
-    },
-  }
-}
+export const createEstimator = (options: EstimatorOptions = {}): Estimator => estimatorOf(smallTables, options)

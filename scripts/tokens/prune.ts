@@ -1,0 +1,182 @@
+// Cells as whole numbers that cost few bits: one for all families, and for each family what it adds. Every number is kept, moved or
+// dropped by what it does to the error against what it costs to say.
+import { PARTS, STEPS, sizeOf } from '../../src/context/token-code.ts'
+import { CELLS, STARTS } from '../../src/context/token-scan.ts'
+import { FAMILIES } from './corpus.ts'
+import { type Normal, shift, slopeOf } from './normal.ts'
+import type { Rows } from './rows.ts'
+
+/** Column × (1 + families), in steps: first what all share, then what each adds. */
+export type Numbers = Int16Array
+
+const EACH = 1 + FAMILIES
+const VALUES = 2 * STEPS + 1
+
+const sized = (step: number): number => (step < 0 ? -sizeOf(-step) : step && sizeOf(step))
+
+/** The step below a value, and the one above. */
+function around(value: number): [number, number] {
+  let step = 0
+  while (step < STEPS && sizeOf(step + 1) <= Math.abs(value)) step++
+  const next = Math.min(step + 1, STEPS)
+  return value < 0 ? [-next, -step] : [step, next]
+}
+
+function nearest(value: number): number {
+  const [below, above] = around(value)
+  return value - sized(below) < sized(above) - value ? below : above
+}
+
+/** The shared number is the mean over families, weighted by how much a family depends on the column. */
+export function roundOff({ columns, gram }: Normal, theta: Float64Array): Numbers {
+  const numbers = new Int16Array(columns * EACH)
+  for (let column = 0; column < columns; column++) {
+    let sum = 0
+    let weight = 0
+    for (let family = 0; family < FAMILIES; family++) {
+      const bend = gram[(column * columns + column) * FAMILIES + family] ?? 0
+      sum += bend * (theta[column * FAMILIES + family] ?? 0)
+      weight += bend
+    }
+    const shared = nearest((sum / weight) * PARTS)
+    numbers[column * EACH] = shared
+    for (let family = 0; family < FAMILIES; family++)
+      numbers[column * EACH + 1 + family] = nearest(
+        (theta[column * FAMILIES + family] ?? 0) * PARTS - sized(shared),
+      )
+  }
+  return numbers
+}
+
+/** The kind of each column's cell: each kind has its own statistics. */
+function kindsOf({ cells }: Rows): Int32Array {
+  return Int32Array.from(cells, (cell) => STARTS.findLastIndex((start) => start <= cell))
+}
+
+/** Bits that each value costs in each context, by how often it occurs there; neighbours lend to what has not occurred. */
+function costs(contexts: Int32Array, numbers: Numbers, count: number): Float64Array<ArrayBuffer> {
+  const often = new Float64Array(count * VALUES)
+  for (const [at, context] of contexts.entries()) {
+    const place = context * VALUES + (numbers[at] ?? 0) + STEPS
+    often[place] = (often[place] ?? 0) + 1
+  }
+  const bits = new Float64Array(count * VALUES)
+  for (let context = 0; context < count; context++) {
+    let all = 0
+    for (let value = 0; value < VALUES; value++) {
+      const at = context * VALUES + value
+      const size = Math.abs(value - STEPS)
+      const seen = often[at] ?? 0
+      const near =
+        ((value > 0 ? (often[at - 1] ?? 0) : 0) + seen + (value + 1 < VALUES ? (often[at + 1] ?? 0) : 0)) / 3
+      bits[at] =
+        size === 0 ? seen + 1 : 0.5 * (seen + 0.6 * 0.75 ** size) + 0.5 * (size === 1 ? seen : near) + 0.02
+      all += bits[at] ?? 0
+    }
+    for (let at = context * VALUES; at < (context + 1) * VALUES; at++)
+      bits[at] = -Math.log2((bits[at] ?? 0) / all)
+  }
+  return bits
+}
+
+/** Walks over all numbers until few change. `price` is the error that a bit is worth. */
+export function prune(rows: Rows, normal: Normal, numbers: Numbers, price: number, sweeps: number): number {
+  const { columns, gram } = normal
+  const kinds = kindsOf(rows)
+  const slope = slopeOf(normal, thetaOf(numbers))
+  const contexts = new Int32Array(numbers.length)
+  const change = new Float64Array(FAMILIES)
+  const bend = new Float64Array(FAMILIES)
+  let bits = new Float64Array()
+  for (let sweep = 0; sweep < sweeps; sweep++) {
+    for (let at = 0; at < contexts.length; at++) {
+      const column = Math.floor(at / EACH)
+      contexts[at] =
+        ((kinds[column] ?? 0) * EACH + (at % EACH)) * 2 + (at % EACH && numbers[column * EACH] ? 1 : 0)
+    }
+    bits = costs(contexts, numbers, 7 * EACH * 2)
+    let moved = 0
+    for (let column = 0; column < columns; column++) {
+      for (let family = 0; family < FAMILIES; family++)
+        bend[family] = gram[(column * columns + column) * FAMILIES + family] ?? 0
+      change.fill(0)
+      let changed = false
+      for (let place = 0; place < EACH; place++) {
+        const at = column * EACH + place
+        const context = (contexts[at] ?? 0) * VALUES + STEPS
+        const next = bestOf(numbers[at] ?? 0, place, slope, column, bend, change, price, bits, context)
+        const by = (sized(next) - sized(numbers[at] ?? 0)) / PARTS
+        if (by === 0) continue
+        changed = true
+        numbers[at] = next
+        for (let family = 0; family < FAMILIES; family++)
+          if (place === 0 || place === family + 1) change[family] = (change[family] ?? 0) + by
+      }
+      if (!changed) continue
+      moved++
+      shift(gram, columns, slope, column, change)
+    }
+    if (moved < 3) break
+  }
+  let all = 0
+  for (const [at, context] of contexts.entries())
+    all += bits[context * VALUES + STEPS + (numbers[at] ?? 0)] ?? 0
+  return all / 8
+}
+
+/** Of the two steps around the best, and none at all, the one with the best balance; else what is. */
+function bestOf(
+  value: number,
+  place: number,
+  slope: Float64Array,
+  column: number,
+  bend: Float64Array,
+  change: Float64Array,
+  price: number,
+  bits: Float64Array,
+  context: number,
+): number {
+  let pull = 0
+  let stiff = 0
+  for (let family = 0; family < FAMILIES; family++) {
+    if (place !== 0 && place !== family + 1) continue
+    const own = bend[family] ?? 0
+    pull += ((slope[column * FAMILIES + family] ?? 0) - own * (change[family] ?? 0)) / PARTS
+    stiff += own / PARTS / PARTS
+  }
+  if (stiff <= 0) return value
+  const [below, above] = around(sized(value) + pull / stiff)
+  let best = value
+  let most = 1e-15
+  for (const next of [below, above, 0]) {
+    if (next === value) continue
+    const by = sized(next) - sized(value)
+    const gain =
+      pull * by - (stiff * by * by) / 2 - price * ((bits[context + next] ?? 0) - (bits[context + value] ?? 0))
+    if (gain > most) {
+      most = gain
+      best = next
+    }
+  }
+  return best
+}
+
+/** Column × family, in tokens. */
+export function thetaOf(numbers: Numbers): Float64Array {
+  const theta = new Float64Array((numbers.length / EACH) * FAMILIES)
+  for (let at = 0; at < theta.length; at++) {
+    const column = Math.floor(at / FAMILIES) * EACH
+    theta[at] = (sized(numbers[column] ?? 0) + sized(numbers[column + 1 + (at % FAMILIES)] ?? 0)) / PARTS
+  }
+  return theta
+}
+
+/** The same by cell: what all share, and what each family adds. */
+export function cellsOf({ cells }: Rows, numbers: Numbers): { shared: Int16Array; own: Int16Array[] } {
+  const [shared = new Int16Array(), ...own] = Array.from({ length: EACH }, (_, place) => {
+    const result = new Int16Array(CELLS)
+    for (const [column, cell] of cells.entries()) result[cell] = sized(numbers[column * EACH + place] ?? 0)
+    return result
+  })
+  return { shared, own }
+}

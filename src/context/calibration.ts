@@ -1,0 +1,97 @@
+import type { Counts } from './tally.ts'
+
+/** What text is made of: see `Counts`. */
+export type TextClass = 'words' | 'signs' | 'alphabets' | 'ideographs'
+
+/** What reports have taught about one model. Plain data: keep it by model, hand it to the next estimator. */
+export interface Calibration {
+  /** What a token of each class really costs, then what a message costs beside its content. */
+  readonly values: readonly number[]
+  /** How unsure each of them is: variances. */
+  readonly doubt: readonly number[]
+  readonly reports: number
+  /** The last request that was counted: what comes on top of it is all that has to be estimated. */
+  readonly last?: CountedRequest
+}
+
+export interface CountedRequest {
+  readonly counts: Counts
+  /** Tokens of the whole request, as the provider counted them. */
+  readonly actual: number
+  /** Whose request it was. */
+  readonly session?: string | undefined
+}
+
+/** No token is believed to cost less. */
+const LEAST = 0.05
+/** How far off one report may be by itself: a part of what is new in it, and some tokens. */
+const NOISE = 0.04
+const NOISE_TOKENS = 2
+
+/** What is believed before anybody reported: little can be wrong with a family that is known, much with one that is not. */
+export function uncalibrated(messageOverhead: number, known: boolean): Calibration {
+  const variance = known ? 0.004 : 0.1
+  const doubt = [variance, variance, variance, variance, 4]
+  return { values: [1, 1, 1, 1, messageOverhead], doubt, reports: 0 }
+}
+
+/** What has come since the last counted request of the same session; everything, where there is none. */
+function since(
+  { last }: Calibration,
+  counts: Counts,
+  session: string | undefined,
+): { fresh: number[]; actual: number } {
+  const base = last && last.session === session ? last : undefined
+  return {
+    fresh: counts.map((count, at) => count - (base?.counts[at] ?? 0)),
+    actual: base?.actual ?? 0,
+  }
+}
+
+const dot = (values: readonly number[], fresh: readonly number[]): number =>
+  fresh.reduce((sum, count, at) => sum + count * (values[at] ?? 1), 0)
+
+/** Tokens of counts alone, whatever was counted before. */
+export const costOf = ({ values }: Calibration, counts: Counts): number => dot(values, counts)
+
+/** Tokens of a request: what was counted, and an estimate of what is new. */
+export function tokensOf(calibration: Calibration, counts: Counts, session?: string): number {
+  const { fresh, actual } = since(calibration, counts, session)
+  return actual + dot(calibration.values, fresh)
+}
+
+export interface Lesson {
+  calibration: Calibration
+  /** The class that the error is put down to most. */
+  suspect: TextClass
+}
+
+/** Learns from a request that was counted: a filter over what a token of each class costs, each class on its own. */
+export function learn(calibration: Calibration, { counts, actual, session }: CountedRequest): Lesson {
+  const { values, doubt, reports } = calibration
+  const { fresh, actual: counted } = since(calibration, counts, session)
+  let size = 0
+  let spread = NOISE_TOKENS ** 2
+  for (const [at, variance] of doubt.entries()) {
+    size += Math.abs(fresh[at] ?? 0)
+    spread += variance * (fresh[at] ?? 0) ** 2
+  }
+  spread += (NOISE * size) ** 2
+  const miss = actual - counted - dot(values, fresh)
+  // A report that cannot be true of the text alone teaches no more than one that just can.
+  const limit = 3 * Math.sqrt(spread)
+  const step = Math.max(-limit, Math.min(limit, miss)) / spread
+  const pulls = doubt.map((variance, at) => variance * (fresh[at] ?? 0))
+  const blame = pulls.map((pull, at) => pull * (fresh[at] ?? 0))
+  return {
+    calibration: {
+      values: values.map((value, at) => Math.max(LEAST, value + step * (pulls[at] ?? 0))),
+      doubt: doubt.map((variance, at) => variance - (pulls[at] ?? 0) ** 2 / spread),
+      reports: reports + 1,
+      last: { counts, actual, session },
+    },
+    suspect: CLASSES[blame.indexOf(Math.max(...blame.slice(0, CLASSES.length)))] ?? 'words',
+  }
+}
+
+const CLASSES = ['words', 'signs', 'alphabets', 'ideographs'] as const
