@@ -1,10 +1,12 @@
 // `npm run bench`: what DESIGN's budgets promise, each beside a peer in the same run.
-//   --only sse | store | json | memory | sizes, or the beginning of a case's name
+//   --only sse | store | json | memory | tokens | accuracy | sizes, or the beginning of a case's name
 //   --rounds 15
 import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus, loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { devSamples, hasCorpus } from '../scripts/tokens/corpus.ts'
+import { accuracyTable, speedTexts } from './accuracy.ts'
 import { bundleInto } from './bundle.ts'
 import { type Engine, openChromium, openNode } from './engines.ts'
 import { caseNames, type Sizes } from './peers/cases.ts'
@@ -21,6 +23,7 @@ const sizes: Sizes = {
   json: { characters: 200_000 },
   context: { messages: 10_000 },
   memory: { facts: 100_000, dims: 384 },
+  tokens: { texts: hasCorpus ? speedTexts(devSamples()) : [] },
 }
 
 /** What was measured on, and how busy it was: a ratio from a busy machine says less. */
@@ -56,7 +59,8 @@ if (!Number.isInteger(rounds) || rounds < 1)
   throw new Error('--rounds: expected a whole number of at least 1')
 const names = caseNames(sizes).filter((name) => name.startsWith(only))
 const withSizes = 'sizes'.startsWith(only)
-if (names.length === 0 && !withSizes) throw new Error(`--only ${only}: no case begins so`)
+const withAccuracy = hasCorpus && 'accuracy'.startsWith(only)
+if (names.length === 0 && !withSizes && !withAccuracy) throw new Error(`--only ${only}: no case begins so`)
 
 console.log(machine())
 let cases: CaseRow[] = []
@@ -71,6 +75,10 @@ if (names.length > 0) {
   console.log(ratiosTable(columns, cases))
   if (names.some((name) => name.startsWith('store')))
     console.log('\nTanStack AI waits for a timer after each event: its time is mostly waiting, not work.')
+}
+if (withAccuracy) {
+  console.log('\nHow far estimates of tokens are off, mean over eight tokenizers and 48 kinds of text\n')
+  console.log(accuracyTable())
 }
 if (withSizes) {
   const { ours, peers } = await measureSizes()

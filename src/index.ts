@@ -62,6 +62,8 @@ export type {
   IncludeReason,
 } from './context/assemble.ts'
 export { assembleContext } from './context/assemble.ts'
+export type { Calibration, CountedRequest, TextClass } from './context/calibration.ts'
+export { learn, uncalibrated } from './context/calibration.ts'
 export { CallRecord, SentContext } from './context/call-record.ts'
 export type { ClipOptions } from './context/clip.ts'
 export { clipBlocks, clipText } from './context/clip.ts'
@@ -78,11 +80,22 @@ export type {
   Policy,
   Space,
 } from './context/draft.ts'
-export type { Estimator } from './context/estimate.ts'
+export type {
+  Bounds,
+  CalibrationReport,
+  Estimator,
+  EstimatorOptions,
+  Surprise,
+  TextState,
+} from './context/estimate.ts'
 export { createEstimator } from './context/estimate.ts'
+export type { Family } from './context/families.ts'
+export { familyOf } from './context/families.ts'
 export type { GrowthPoint } from './context/growth.ts'
 export { growthOf } from './context/growth.ts'
 export { keptEstimates } from './context/kept-estimates.ts'
+export { createLargeEstimator } from './context/large-estimate.ts'
+export { mediaTokens } from './context/media.ts'
 export type { MixOptions, Strategy } from './context/mix.ts'
 export { recommendedMix } from './context/mix.ts'
 export type { NationalId } from './context/national-ids.ts'
@@ -90,6 +103,8 @@ export { nationalIds } from './context/national-ids.ts'
 export type { FinishedTask, GoalOptions, PinOptions } from './context/notes.ts'
 export { edgesFirst, finishedTasks, goalNote, nearQuestion, pins, recalled } from './context/notes.ts'
 export type { AssembleOptions, ContextTool } from './context/open-draft.ts'
+export type { Overheads } from './context/overheads.ts'
+export { overheadsOf } from './context/overheads.ts'
 export { dropOldest, dropOldestTurns, slidingWindow, tokenBudget } from './context/policies.ts'
 export type { Provenance, Recall, Recalled, RecallQuery } from './context/recalled.ts'
 export type { Redaction, RedactionOptions } from './context/redact.ts'
@@ -100,6 +115,7 @@ export type { DropReason } from './context/sendable.ts'
 export type { SessionRecord, SessionRecords } from './context/session-records.ts'
 export type { SummaryThresholds } from './context/summary.ts'
 export { Summary, summarised } from './context/summary.ts'
+export type { CountableRequest, Counts } from './context/tally.ts'
 export type { ContextView } from './context/view.ts'
 export type { Store } from './lib/cell.ts'
 export type { Env } from './lib/env.ts'

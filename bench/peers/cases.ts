@@ -4,8 +4,10 @@ import { type Case, type MeasureOptions, measure, type Result } from '../measure
 import { type MemorySizes, memoryCases } from '../memory.ts'
 import { type SseSizes, sseCases } from '../sse.ts'
 import { type StoreSizes, storeCases } from '../store.ts'
+import { type TokenSizes, tokenCases } from '../tokens.ts'
 import { ssePeers } from './sse.ts'
 import { storePeers } from './store.ts'
+import { tokenPeers } from './tokens.ts'
 
 export interface Sizes {
   sse: SseSizes
@@ -13,14 +15,16 @@ export interface Sizes {
   json: JsonSizes
   context: ContextSizes
   memory: MemorySizes
+  tokens: TokenSizes
 }
 
-const casesOf = ({ sse, store, json, memory, context }: Sizes): Case[] => [
+const casesOf = ({ sse, store, json, memory, context, tokens }: Sizes): Case[] => [
   ...sseCases(sse, ssePeers),
   ...storeCases(store, storePeers),
   ...jsonCases(json),
   ...contextCases(context),
   ...memoryCases(memory),
+  ...tokenCases(tokens, tokenPeers),
 ]
 
 export const caseNames = (sizes: Sizes): string[] => casesOf(sizes).map(({ name }) => name)

@@ -7,6 +7,9 @@ import { root as project } from '../bootstrap.mjs'
 
 export const corpusRoot = join(project, '../shared/fixtures/tokens')
 
+/** Whether it is there. */
+export const hasCorpus = existsSync(corpusRoot)
+
 /** The families in the order of the corpus; a ninth, llama2, stands for a tokenizer that nobody knows. */
 export const FAMILIES = 8
 
@@ -27,7 +30,7 @@ const Truth = z.object({
 })
 
 function read(path: string): Buffer {
-  if (!existsSync(corpusRoot))
+  if (!hasCorpus)
     throw new Error('the corpus is missing: expected it in ../shared/fixtures/tokens beside the project')
   return readFileSync(join(corpusRoot, path))
 }

@@ -12,7 +12,7 @@ const roundUp = (value: bigint, unit: bigint): bigint => ((value + unit - 1n) / 
 /** A range encoder. Its lower bound is one long whole number, so that nothing has to be carried. */
 function createEncoder(): Encoder {
   const chances = new Float64Array(24 * CONTEXTS).fill(0.5)
-  const seen = new Uint8Array(24 * CONTEXTS)
+  const seen = new Uint16Array(24 * CONTEXTS)
   let low = 0n
   let range = 1
   let digits = 0

@@ -26,7 +26,7 @@ const PATH: readonly (readonly [price: number, goal?: Goal])[] = [
   [4e-6],
   [6e-6],
   [
-    8e-6,
+    9e-6,
     {
       file: 'token-tables-large.ts',
       name: 'largeTables',

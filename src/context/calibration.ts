@@ -25,12 +25,12 @@ export interface CountedRequest {
 /** No token is believed to cost less. */
 const LEAST = 0.05
 /** How far off one report may be by itself: a part of what is new in it, and some tokens. */
-const NOISE = 0.04
+const NOISE = 0.06
 const NOISE_TOKENS = 2
 
 /** What is believed before anybody reported: little can be wrong with a family that is known, much with one that is not. */
 export function uncalibrated(messageOverhead: number, known: boolean): Calibration {
-  const variance = known ? 0.004 : 0.1
+  const variance = known ? 0.004 : 0.3
   const doubt = [variance, variance, variance, variance, 4]
   return { values: [1, 1, 1, 1, messageOverhead], doubt, reports: 0 }
 }

@@ -1,4 +1,4 @@
-import type { FileBlock, ImageBlock, Message } from '../message/schema.ts'
+import type { Message } from '../message/schema.ts'
 import {
   type Calibration,
   type CountedRequest,
@@ -8,27 +8,19 @@ import {
   tokensOf,
   uncalibrated,
 } from './calibration.ts'
-import { FAMILIES, type Family, familyOf } from './families.ts'
-import { type CountableRequest, type Counts, createTally } from './tally.ts'
+import { type Family, familyOf } from './families.ts'
+import { type CountableRequest, type Counts, createTally, type TallyOptions } from './tally.ts'
 import { type TextPosition, tableCounter, tokenizerCounter } from './text-counter.ts'
 import type { TokenTables } from './token-code.ts'
 import { smallTables } from './token-tables.ts'
 
-export interface EstimatorOptions {
+export interface EstimatorOptions extends TallyOptions {
   /** @default by `model` */
   family?: Family
-  /** The model's name, with any prefix. One that is not known is counted as o200k, with wide bounds. */
-  model?: string
   /** A real tokenizer: then nothing but what is around the text is estimated. */
   count?: (text: string) => number
-  /** Tokens a message costs beside its content. @default by family */
+  /** Tokens a message costs beside its content. `overheadsOf(model)` knows more of these. @default 4 */
   messageOverhead?: number
-  /** Tokens a request costs beside its messages. @default 3 */
-  requestOverhead?: number
-  /** Tokens that having any tools costs, beside their text. @default by family */
-  toolOverhead?: number
-  /** Tokens of a picture or a file, such as `mediaTokens`. @default 1,000 for each */
-  media?: (block: ImageBlock | FileBlock, family: Family) => number
   /** What earlier reports have taught: what `calibrate` gave. */
   calibration?: Calibration
   /** Told once, when a provider's count is far outside of the bounds. */
@@ -75,11 +67,8 @@ export interface Estimator {
   bounds(tokens: number, counted?: number): Bounds
 }
 
-/** Tokens a message costs beside its content, and that having tools costs, by family. */
-const OVERHEADS = [4, 7, 4, 7, 4, 300, 5, 100, 5, 130, 4, 100, 1, 40, 4, 60]
-const MEDIA = 1_000
-/** How many times as far off an unknown tokenizer may be, until it has been counted by. */
-const UNKNOWN = 4
+/** How far off an unknown tokenizer may be besides, as a part of the estimate, until it has been counted by. */
+const UNKNOWN = 1.1
 /** How many times the width of the bounds is worth a word. */
 const FAR = 2
 
@@ -91,7 +80,7 @@ function boundsOf(
   [stays, shrinks]: TokenTables['spread'],
   doubt: number,
 ): Bounds {
-  const by = Math.ceil((fresh * stays + Math.sqrt(fresh) * shrinks) * doubt) + 1
+  const by = Math.ceil(fresh * (stays + doubt) + Math.sqrt(fresh) * shrinks) + 1
   return { low: Math.max(0, tokens - by), high: tokens + by }
 }
 
@@ -101,34 +90,35 @@ const sessionOf = (messages: Iterable<Message>): string | undefined => {
 }
 
 export function estimatorOf(tables: TokenTables, options: EstimatorOptions): Estimator {
-  const { model, count, media = () => MEDIA, requestOverhead = 3 } = options
-  const known = options.family ?? familyOf(model ?? 'gpt')
+  const { count, messageOverhead = 4, onSurprise } = options
+  const known = options.family ?? familyOf(options.model ?? 'gpt')
   const family = known ?? 'o200k'
-  const place = FAMILIES.indexOf(family) * 2
-  const { messageOverhead = OVERHEADS[place] ?? 0, toolOverhead = OVERHEADS[place + 1] ?? 0 } = options
   const counter = count ? tokenizerCounter(count) : tableCounter(tables, family)
-  const tally = createTally(counter, {
-    model,
-    media: (block) => media(block, family),
-    requestOverhead,
-    toolOverhead,
-  })
+  const tally = createTally(counter, family, options)
   let calibration = options.calibration ?? uncalibrated(messageOverhead, known !== undefined)
-  let surprised = !options.onSurprise
+  let surprised = !onSurprise
   const alone = (counts: Counts): number => whole(costOf(calibration, counts))
   const bounds = (tokens: number, counted = 0): Bounds =>
     boundsOf(
       tokens,
       Math.abs(tokens - counted),
       count ? [0, 0] : tables.spread,
-      known ? 1 : 1 + (UNKNOWN - 1) / (1 + calibration.reports),
+      known || count ? 0 : UNKNOWN / (1 + calibration.reports),
     )
+  const countedBy = ({
+    messages,
+    actual,
+    ...rest
+  }: CountableRequest & { actual: number }): CountedRequest => {
+    const all = [...messages]
+    return { counts: tally.request({ ...rest, messages: all }), actual, session: sessionOf(all) }
+  }
   return {
     text: (text) => alone(tally.text(text)),
     message: (message) => alone(tally.message(message)),
     messages(messages, rest) {
-      const all = [...messages]
-      return whole(tokensOf(calibration, tally.request({ ...rest, messages: all }), sessionOf(all)))
+      const { counts, session } = countedBy({ ...rest, messages, actual: 0 })
+      return whole(tokensOf(calibration, counts, session))
     },
     append(state, text) {
       const { parts, ...position } = counter.append(state, text)
@@ -136,10 +126,7 @@ export function estimatorOf(tables: TokenTables, options: EstimatorOptions): Est
     },
     measure: tally.request,
     calibrate(report) {
-      const counted =
-        'counts' in report
-          ? report
-          : { actual: report.actual, counts: tally.request(report), session: sessionOf(report.messages) }
+      const counted = 'counts' in report ? report : countedBy(report)
       const { actual, counts, session } = counted
       const estimated = whole(tokensOf(calibration, counts, session))
       const lesson = learn(calibration, counted)
@@ -147,7 +134,7 @@ export function estimatorOf(tables: TokenTables, options: EstimatorOptions): Est
       const { high } = bounds(estimated, before)
       if (!surprised && Math.abs(actual - estimated) > FAR * (high - estimated)) {
         surprised = true
-        options.onSurprise?.({ estimated, actual, suspect: lesson.suspect })
+        onSurprise?.({ estimated, actual, suspect: lesson.suspect })
       }
       calibration = lesson.calibration
       return calibration
@@ -160,4 +147,5 @@ export function estimatorOf(tables: TokenTables, options: EstimatorOptions): Est
  * An estimator of tokens: small tables in place of a vocabulary, one pass, no network. Its mean error over 48 kinds of text and
  * eight tokenizers is under 5 % on long texts and 9 % on short ones. It learns from what providers count.
  */
-export const createEstimator = (options: EstimatorOptions = {}): Estimator => estimatorOf(smallTables, options)
+export const createEstimator = (options: EstimatorOptions = {}): Estimator =>
+  estimatorOf(smallTables, options)

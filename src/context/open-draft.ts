@@ -1,7 +1,8 @@
 import type { Message } from '../message/schema.ts'
 import { pathTo } from '../message/tree.ts'
 import { type Draft, type DroppedMessage, type Policy, type Space, turnOf } from './draft.ts'
-import { createEstimator, type Estimator } from './estimate.ts'
+import type { Estimator } from './estimate.ts'
+import { roughly } from './rough.ts'
 import { turnsOf } from './turns.ts'
 
 /** A tool as far as a context needs to know it. */
@@ -24,7 +25,7 @@ export interface AssembleOptions {
   window?: number
   /** Tokens of the window that are left to the answer. @default a quarter of the window, at most 4,096 */
   reserve?: number
-  /** @default createEstimator() */
+  /** `createEstimator({ model })`. @default by lengths alone, off by a fifth and more */
   estimate?: Pick<Estimator, 'text' | 'message'>
   /** What becomes of an answer that was cut off: its text with a mark, or nothing. @default 'text' */
   interrupted?: 'text' | 'drop'
@@ -59,7 +60,7 @@ function branchOf(messages: Iterable<Message>, headId: string | null | undefined
 
 /** Reads a history as a draft: all that may be sent, in turns, with what it costs. */
 export function openDraft(options: AssembleOptions): OpenDraft {
-  const { window, tools, estimate = createEstimator(), interrupted = 'text' } = options
+  const { window, tools, estimate = roughly, interrupted = 'text' } = options
   const { reserve = window === undefined ? 0 : Math.min(DEFAULT_RESERVE, Math.ceil(window / 4)) } = options
   const { branch, others } = branchOf(options.messages, options.headId)
   const found = turnsOf(branch, { system: options.system, interrupted })

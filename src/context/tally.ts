@@ -1,4 +1,5 @@
 import type { FileBlock, ImageBlock, Message } from '../message/schema.ts'
+import type { Family } from './families.ts'
 import type { TextCounter } from './text-counter.ts'
 
 /**
@@ -23,12 +24,19 @@ export interface CountableRequest {
 }
 
 export interface TallyOptions {
-  /** Whose answers cost what their usage says. */
-  model: string | undefined
-  media: (block: ImageBlock | FileBlock) => number
-  requestOverhead: number
-  toolOverhead: number
+  /** The model's name, with any prefix. One that is not known is counted as o200k, with wide bounds. */
+  model?: string
+  /** Tokens of a picture or a file, such as `mediaTokens`. @default 1,000 for each */
+  media?: (block: ImageBlock | FileBlock, family: Family) => number
+  /** Tokens a request costs beside its messages. @default 3 */
+  requestOverhead?: number
+  /** Tokens that having any tools costs, beside their text. @default 8 */
+  toolOverhead?: number
+  /** Tokens for each token of the tools' JSON. @default 1 */
+  toolFactor?: number
 }
+
+const MEDIA = 1_000
 
 export interface Tally {
   text(text: string): Counts
@@ -48,17 +56,18 @@ function saidTokens(message: Message, model: string | undefined): number | undef
   return output - (reasoning ?? 0)
 }
 
-export function createTally(counter: TextCounter, options: TallyOptions): Tally {
+export function createTally(counter: TextCounter, family: Family, options: TallyOptions): Tally {
+  const { model, media, requestOverhead = 3, toolOverhead = 8, toolFactor = 1 } = options
   const addText = (sums: Sums, text: string): Sums => {
     for (const [at, part] of counter.parts(text).entries()) sums[at] = (sums[at] ?? 0) + part
     return sums
   }
   const addMessage = (sums: Sums, message: Message): Sums => {
     sums[4]++
-    const said = saidTokens(message, options.model)
+    const said = saidTokens(message, model)
     sums[5] += said ?? 0
     for (const block of said === undefined ? message.content : []) {
-      if (block.type === 'image' || block.type === 'file') sums[5] += options.media(block)
+      if (block.type === 'image' || block.type === 'file') sums[5] += media?.(block, family) ?? MEDIA
       else if (block.type === 'toolCall')
         addText(sums, block.name + (block.rawArguments ?? json(block.arguments)))
       else if (block.type === 'other') addText(sums, json(block.raw))
@@ -70,14 +79,15 @@ export function createTally(counter: TextCounter, options: TallyOptions): Tally 
     text: (text) => addText([0, 0, 0, 0, 0, 0], text),
     message: (message) => addMessage([0, 0, 0, 0, 0, 0], message),
     request({ messages, system, tools }) {
-      const sums: Sums = [0, 0, 0, 0, 0, options.requestOverhead]
+      const sums: Sums = [0, 0, 0, 0, 0, requestOverhead]
       if (system !== undefined) {
         addText(sums, system)
         sums[4]++
       }
       if (tools?.length) {
-        addText(sums, json(tools))
-        sums[5] += options.toolOverhead
+        const text = addText([0, 0, 0, 0, 0, 0], json(tools))
+        for (const [at, part] of text.entries()) sums[at] = (sums[at] ?? 0) + part * toolFactor
+        sums[5] += toolOverhead
       }
       for (const message of messages) addMessage(sums, message)
       return sums

@@ -29,8 +29,8 @@ function settledEnd(text: string): number {
   return text.length - at > LONGEST_TAIL ? text.length : Math.max(at, 0)
 }
 
-function partsOf({ sums: [, most, signs, alphabets, ideographs], end }: Scanned, once: number): Parts {
-  const words = end === NOTHING.end ? 0 : Math.max(PARTS / 2, most + once) - signs - alphabets - ideographs
+function partsOf({ length, sums: [, most, signs, alphabets, ideographs] }: Scanned, once: number): Parts {
+  const words = length && Math.max(PARTS / 2, most + once) - signs - alphabets - ideographs
   return [words / PARTS, signs / PARTS, alphabets / PARTS, ideographs / PARTS]
 }
 

@@ -20,7 +20,7 @@ export const CONTEXTS = 16
 export const sizeOf = (step: number): number => ((2 + (step & 1)) << (step >> 1)) >> 1
 export const STEPS = 12
 /** How much a bit is believed at most: a context sees so many before it forgets. */
-export const MEMORY = 255
+export const MEMORY = 1_000
 /** No bit is impossible. */
 export const chanceAfter = (chance: number, bit: number, seen: number): number =>
   chance + (0.001 + 0.998 * bit - chance) / (seen + 1.6)
@@ -32,7 +32,7 @@ export const contextOf = (kind: number, family: boolean, shared: number): number
 /** An adaptive range decoder: gives the next bit in a context. */
 function bitsOf(code: string): (context: number) => number {
   const chances = new Float64Array(24 * CONTEXTS).fill(0.5)
-  const seen = new Uint8Array(24 * CONTEXTS)
+  const seen = new Uint16Array(24 * CONTEXTS)
   let at = 0
   let value = 0
   let range = 1

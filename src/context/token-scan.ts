@@ -47,6 +47,8 @@ function kindsOfUnits(): Uint16Array {
 
 /** What has been counted of a text, and what the next unit depends on. Plain data. */
 export interface Scanned {
+  /** UTF-16 units. */
+  length: number
   /** In parts of a token: all, the most it was on the way, and of it signs, other alphabets, ideographs. */
   sums: readonly [number, number, number, number, number]
   /** Classes of the last three units; script, place in the run; the last letter and the last sign. */
@@ -54,14 +56,14 @@ export interface Scanned {
 }
 
 /** A text begins as in the middle of prose, after a space: most that are counted are parts of something. */
-export const NOTHING: Scanned = { sums: [0, 0, 0, 0, 0], end: [0x30, 0, 0, 0, 0] }
+export const NOTHING: Scanned = { length: 0, sums: [0, 0, 0, 0, 0], end: [0x30, 0, 0, 0, 0] }
 
 export type Scan = (from: Scanned, text: string) => Scanned
 
 /** Walks on over `text`, adding cells up. */
 export function createScan(cells: Readonly<Record<number, number>>): Scan {
   const kinds = kindsOfUnits()
-  return ({ sums, end }, text) => {
+  return ({ length, sums, end }, text) => {
     let [all, most] = sums
     const parts = Float64Array.from(sums)
     let [history, script, place, letter, sign] = end
@@ -100,6 +102,7 @@ export function createScan(cells: Readonly<Record<number, number>>): Scan {
     }
     const [, , ofSigns = 0, ofAlphabets = 0, ofIdeographs = 0] = parts
     return {
+      length: length + text.length,
       sums: [all, most, ofSigns, ofAlphabets, ofIdeographs],
       end: [history, script, place, letter, sign],
     }

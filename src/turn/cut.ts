@@ -1,4 +1,4 @@
-import { createEstimator } from '../context/estimate.ts'
+import { roughly } from '../context/rough.ts'
 import { endsInHighSurrogate } from '../lib/text.ts'
 
 /** Where a text is best cut, the best first: between lines, sentences, words. */
@@ -22,14 +22,13 @@ function borderIn(text: string): number {
 
 /** The beginning of a text that is at most so many tokens, as estimated; the very same where that is all of it. */
 export function cut(text: string, maxTokens: number): string {
-  const estimate = createEstimator()
   // So much of it at most: no token is estimated longer.
   let high = Math.min(text.length, Math.ceil(maxTokens * LONGEST_TOKEN))
-  if (high === text.length && estimate.text(text) <= maxTokens) return text
+  if (high === text.length && roughly.text(text) <= maxTokens) return text
   let low = 0
   while (low < high) {
     const middle = Math.ceil((low + high) / 2)
-    if (estimate.text(text.slice(0, middle)) <= maxTokens) low = middle
+    if (roughly.text(text.slice(0, middle)) <= maxTokens) low = middle
     else high = middle - 1
   }
   return text.slice(0, borderIn(text.slice(0, low)))

@@ -1,16 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { assembleContext } from '../../src/context/assemble.ts'
-import { createEstimator } from '../../src/context/estimate.ts'
 import type { AssembleOptions } from '../../src/context/open-draft.ts'
+import { roughly } from '../../src/context/rough.ts'
 import { TidemarkError } from '../../src/lib/errors.ts'
-import {
-  assistantMessage,
-  callingMessage,
-  deepFreeze,
-  systemMessage,
-  userMessage,
-} from '../support/messages.ts'
+import { assistantMessage, callingMessage, deepFreeze, userMessage } from '../support/messages.ts'
 import { problemsOf } from './checker.ts'
 import { history } from './history.ts'
 
@@ -49,7 +43,7 @@ describe('of any history, however damaged', () => {
   test('a context keeps the window, and a refusal says truly that it could not', () => {
     fc.assert(
       fc.property(history, options, fc.integer({ min: 0, max: 700 }), (messages, given, window) => {
-        const { text, message } = createEstimator()
+        const { text, message } = roughly
         const context = assembled({ messages, ...given, window })
         const reserve = given.reserve ?? Math.min(4_096, Math.ceil(window / 4))
         if (context) {
@@ -94,7 +88,7 @@ describe('of any history, however damaged', () => {
     fc.assert(
       fc.property(history, options, (messages, given) => {
         const counted: string[] = []
-        const { text, message } = createEstimator()
+        const { text, message } = roughly
         const estimate = {
           text,
           message(one: Parameters<typeof message>[0]) {
@@ -132,8 +126,8 @@ test('10,000 messages are assembled in one go', () => {
 
 const words = fc.string({ unit: fc.constantFrom('a', '7', 'é', 'п', '潮', '🌊') })
 
-describe('the estimator', () => {
-  const { text, message, messages } = createEstimator()
+describe('counting by lengths', () => {
+  const { text, message } = roughly
 
   test('counts by lengths, East Asian text dearer than English', () => {
     expect(text('')).toBe(0)
@@ -151,11 +145,6 @@ describe('the estimator', () => {
     const source = { type: 'source' as const, url: 'https://example.com' }
     const other = { type: 'other' as const, provider: 'x', raw: { a: 'hello' } }
     expect(message(assistantMessage('a', '', { content: [source, other] }))).toBe(4 + text('{"a":"hello"}'))
-  })
-
-  test('adds up', () => {
-    const all = [systemMessage('s', 'Be brief.'), userMessage('u'), assistantMessage('a')]
-    expect(messages(all)).toBe(all.reduce((sum, one) => sum + message(one), 0))
   })
 
   test('grows with the text, and joining saves at most a rounding', () => {

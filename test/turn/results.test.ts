@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createEstimator } from '../../src/context/estimate.ts'
+import { roughly } from '../../src/context/rough.ts'
 import type { ToolMessage } from '../../src/message/schema.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { cut } from '../../src/turn/cut.ts'
@@ -8,7 +8,7 @@ import type { Tool, ToolOptions } from '../../src/turn/tool.ts'
 import { createWorld } from '../chat/world.ts'
 import { play, tool } from './stage.ts'
 
-const { text: tokensOf } = createEstimator()
+const { text: tokensOf } = roughly
 
 /** The message that holds the result of the only call. */
 async function resultOf(given: Tool, more: Partial<Parameters<typeof play>[0]> = {}): Promise<ToolMessage> {

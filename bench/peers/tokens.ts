@@ -1,0 +1,4 @@
+import { estimateTokenCount } from 'tokenx'
+import type { TokenPeer } from '../tokens.ts'
+
+export const tokenPeers: readonly TokenPeer[] = [{ name: 'tokenx', count: estimateTokenCount }]
