@@ -76,10 +76,11 @@ const whole = (tokens: number): number => Math.max(0, Math.round(tokens))
 
 function boundsOf(
   tokens: number,
-  fresh: number,
+  uncounted: number,
   [stays, shrinks]: TokenTables['spread'],
   doubt: number,
 ): Bounds {
+  const fresh = Math.abs(uncounted)
   const by = Math.ceil(fresh * (stays + doubt) + Math.sqrt(fresh) * shrinks) + 1
   return { low: Math.max(0, tokens - by), high: tokens + by }
 }
@@ -98,13 +99,9 @@ export function estimatorOf(tables: TokenTables, options: EstimatorOptions): Est
   let calibration = options.calibration ?? uncalibrated(messageOverhead, known !== undefined)
   let surprised = !onSurprise
   const alone = (counts: Counts): number => whole(costOf(calibration, counts))
+  const spread = count ? ([0, 0] as const) : tables.spread
   const bounds = (tokens: number, counted = 0): Bounds =>
-    boundsOf(
-      tokens,
-      Math.abs(tokens - counted),
-      count ? [0, 0] : tables.spread,
-      known || count ? 0 : UNKNOWN / (1 + calibration.reports),
-    )
+    boundsOf(tokens, tokens - counted, spread, known || count ? 0 : UNKNOWN / (1 + calibration.reports))
   const countedBy = ({
     messages,
     actual,

@@ -144,7 +144,9 @@ describe('counting by lengths', () => {
     ).toBe(1_004)
     const source = { type: 'source' as const, url: 'https://example.com' }
     const other = { type: 'other' as const, provider: 'x', raw: { a: 'hello' } }
-    expect(message(assistantMessage('a', '', { content: [source, other] }))).toBe(4 + text('{"a":"hello"}'))
+    expect(message(assistantMessage('a', '', { content: [source, other] }))).toBe(
+      4 + text(JSON.stringify(other)),
+    )
   })
 
   test('grows with the text, and joining saves at most a rounding', () => {

@@ -4,12 +4,12 @@ import { type AssembledContext, assembleContext } from '../../src/context/assemb
 import { clipBlocks } from '../../src/context/clip.ts'
 import { compactResults, squeezeNewest } from '../../src/context/compact.ts'
 import type { Policy } from '../../src/context/draft.ts'
-import { createEstimator } from '../../src/context/estimate.ts'
 import { keptEstimates } from '../../src/context/kept-estimates.ts'
 import { recommendedMix } from '../../src/context/mix.ts'
 import { finishedTasks, goalNote, nearQuestion, pins, recalled } from '../../src/context/notes.ts'
 import { dropOldest, dropOldestTurns, slidingWindow, tokenBudget } from '../../src/context/policies.ts'
 import { createRedaction } from '../../src/context/redact.ts'
+import { roughly } from '../../src/context/rough.ts'
 import { finder } from '../../src/context/secrets.ts'
 import { TidemarkError } from '../../src/lib/errors.ts'
 import type { Message } from '../../src/message/schema.ts'
@@ -59,7 +59,7 @@ const POLICIES: Readonly<Record<string, fc.Arbitrary<Policy>>> = {
     },
   })),
 }
-const estimate = createEstimator()
+const estimate = roughly
 const anyPolicies = fc.array(fc.oneof(...Object.values(POLICIES)), { maxLength: 5 })
 const windows = fc.option(fc.integer({ min: 60, max: 600 }), { nil: undefined })
 
@@ -112,8 +112,11 @@ test('policies in any number and order leave a context whole, counted and told o
       expect(problemsOf(messages, context)).toEqual([])
       const parts = Object.values(context.sections).reduce((sum, tokens) => sum + tokens, 0)
       expect(parts).toBe(context.tokens)
-      const { text, messages: count } = estimate
-      const recounted = text(context.system ?? '') + count(context.messages)
+      const { text, message } = estimate
+      const recounted = context.messages.reduce(
+        (sum, one) => sum + message(one),
+        text(context.system ?? ''),
+      )
       expect(recounted).toBeLessThanOrEqual(context.tokens + context.notes.length + 1)
     }),
     { numRuns: 600 },
