@@ -113,10 +113,7 @@ test('policies in any number and order leave a context whole, counted and told o
       const parts = Object.values(context.sections).reduce((sum, tokens) => sum + tokens, 0)
       expect(parts).toBe(context.tokens)
       const { text, message } = estimate
-      const recounted = context.messages.reduce(
-        (sum, one) => sum + message(one),
-        text(context.system ?? ''),
-      )
+      const recounted = context.messages.reduce((sum, one) => sum + message(one), text(context.system ?? ''))
       expect(recounted).toBeLessThanOrEqual(context.tokens + context.notes.length + 1)
     }),
     { numRuns: 600 },
