@@ -70,7 +70,7 @@ export interface Dialect<State> {
   /** Takes in an event's data, or a bare object, which may be all there is (`whole`). Returns how it ended, if this says so. */
   read(draft: Draft, state: State, value: unknown, whole: boolean): Ending | undefined
   /** The bytes are over, or the marker of their end came (`marked`): how it ended, or undefined where it was cut off. */
-  end(state: State, marked: boolean): Ending | undefined
+  end(state: State, marked: boolean, draft: Draft): Ending | undefined
   /** Pieces that `read` wants to see even where they tell of an error; any other error ends the answer by itself. */
   owns?(value: unknown): boolean
   /** How to ask for what is still missing of an answer that the provider keeps; undefined where it keeps none. */

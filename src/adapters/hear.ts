@@ -33,7 +33,7 @@ export async function* hear(
     } catch (thrown) {
       const error = errorData(thrown, 'network')
       // What had ended before the line broke stays ended, except where the reader wanted no more.
-      ending = (/aborted|protocol/.test(error.code) ? undefined : dialect.end(state, false)) ?? error
+      ending = (/aborted|protocol/.test(error.code) ? undefined : dialect.end(state, false, draft)) ?? error
     }
     if (typeof ending === 'object') {
       const rest = ending.code === 'network' && dialect.rest?.(state)
@@ -95,7 +95,7 @@ function listen({ status }: RawResponse, { draft, state, limit, read, end, owns 
     onFrame({ event, data }) {
       const text = data.trim()
       if (ending) return
-      if (text === '[DONE]') ending = end(state, true)
+      if (text === '[DONE]') ending = end(state, true, draft)
       else if (take(text, false, event === 'error')) streamed = true
       else if (!ending && ERROR_LINE.test(text)) ending = told(text, status)
       else if (!ending && !flushing && /^[[{]/.test(text)) broken(text)
@@ -109,7 +109,7 @@ function listen({ status }: RawResponse, { draft, state, limit, read, end, owns 
     finish(): Ending {
       flushing = true
       parser.end({ flush: true })
-      ending ??= status < 400 ? end(state, false) : failureOf(rest, status)
+      ending ??= status < 400 ? end(state, false, draft) : failureOf(rest, status)
       return ending ?? endless(rest.trim(), last, streamed || draft.content.length > 0)
     },
   }

@@ -1,6 +1,15 @@
 import { isRecord } from '../protocol/lenient.ts'
 import type { Dialect } from './adapter.ts'
-import { addText, addThinking, type Draft, type Ending, openCall, startDraft, writeCall } from './draft.ts'
+import {
+  addBlock,
+  addText,
+  addThinking,
+  type Draft,
+  type Ending,
+  openCall,
+  startDraft,
+  writeCall,
+} from './draft.ts'
 import { count, type JsonRecord, list, record, string } from './json.ts'
 import { setUsage } from './usage.ts'
 
@@ -17,6 +26,9 @@ function readLine(draft: Draft, line: JsonRecord): Ending | undefined {
   startDraft(draft, string(line.model), '')
   addThinking(draft, string(said.thinking) || string(line.thinking))
   addText(draft, string(said.content) || string(line.response))
+  // What models paint is said as bytes alone: those of a JPEG begin alike.
+  for (const data of [...list(said.images), line.image].map(string).filter(Boolean))
+    addBlock(draft, { type: 'image', mimeType: data.startsWith('/9j/') ? 'image/jpeg' : 'image/png', data })
   for (const call of list(said.tool_calls)) readCall(draft, record(call))
   if (done !== true) return undefined
   const completion = count(line.eval_count)

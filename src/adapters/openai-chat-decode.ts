@@ -9,6 +9,7 @@ import {
   addThinking,
   type Draft,
   type Ending,
+  keep,
   nameCall,
   type OpenCall,
   openCall,
@@ -29,21 +30,35 @@ export interface ChatState {
   readonly byIndex: Map<number, OpenCall>
   readonly byId: Map<string, OpenCall>
   lastCall: OpenCall | undefined
+  /** What comes in pieces beside the text, by its kind and number: sound, and calls that the provider made itself. */
+  readonly aside: Map<string, Map<string, unknown>>
   /** The last reason given. */
   finish: string | undefined
 }
 
 /** The Chat Completions dialect, as OpenAI and its many imitators write it. */
 export const chatDialect: Dialect<ChatState> = {
-  begin: () => ({ byIndex: new Map(), byId: new Map(), lastCall: undefined, finish: undefined }),
+  begin: () => ({
+    byIndex: new Map(),
+    byId: new Map(),
+    lastCall: undefined,
+    aside: new Map(),
+    finish: undefined,
+  }),
   read: readPiece,
-  end: ({ finish }, marked) => (finish === undefined && !marked ? undefined : endingOf(finish ?? 'stop')),
+  end({ finish, aside }, marked, draft) {
+    for (const kept of aside.values()) keepRaw(draft, Object.fromEntries(kept))
+    return finish === undefined && !marked ? undefined : endingOf(finish ?? 'stop')
+  },
 }
+
+const keepRaw = (draft: Draft, raw: JsonRecord): void =>
+  addBlock(draft, { type: 'other', provider: draft.provider, raw })
 
 function readPiece(draft: Draft, state: ChatState, value: unknown, whole: boolean): Ending | undefined {
   const piece = record(value)
   startDraft(draft, string(piece.model), string(piece.id))
-  readUsage(draft, piece)
+  readUsage(draft, piece.usage ?? record(piece.x_groq).usage)
   readCitations(draft, piece)
   for (const item of list(piece.choices)) {
     const choice = record(item)
@@ -54,9 +69,8 @@ function readPiece(draft: Draft, state: ChatState, value: unknown, whole: boolea
     // A whole answer may say "" (Snowflake); in a stream that is how some say "not yet".
     const { finish_reason: finish } = choice
     if (typeof finish === 'string' && (whole || finish !== '')) state.finish = finish
-    const { audio } = record(choice.message)
-    if (isRecord(audio))
-      addBlock(draft, { type: 'other', provider: draft.provider, raw: { type: 'audio', ...audio } })
+    // Moonshot counts within the answer.
+    readUsage(draft, choice.usage)
     const error = errorIn({ error: choice.error })
     if (error) return failureFrom(error)
   }
@@ -72,6 +86,10 @@ function readDelta(draft: Draft, state: ChatState, delta: JsonRecord): void {
     const citation = record(record(item).url_citation)
     addSource(draft, string(citation.url), string(citation.title))
   }
+  readAside(draft, state, 'audio', { type: 'audio', ...record(delta.audio) })
+  // Groq tells of a call that it made, and later again with what came of it.
+  for (const tool of list(delta.executed_tools).map(record))
+    readAside(draft, state, `tool ${tool.index}`, tool)
   for (const call of list(delta.tool_calls)) readCall(draft, state, record(call))
   const legacy = record(delta.function_call)
   if (string(legacy.name) !== '' || string(legacy.arguments) !== '')
@@ -89,8 +107,7 @@ function readReasoning(draft: Draft, delta: JsonRecord): void {
     const signature = string(detail.signature)
     const signed = signature !== '' && signThinking(draft, signature)
     // Proof of thinking that is not shown: kept whole, as it came, for its own provider.
-    if (!signed && (signature !== '' || string(detail.data) !== ''))
-      addBlock(draft, { type: 'other', provider: draft.provider, raw: detail })
+    if (!signed && (signature !== '' || string(detail.data) !== '')) keepRaw(draft, detail)
   }
 }
 
@@ -106,7 +123,23 @@ function readPart(draft: Draft, part: JsonRecord): void {
   else if (part.type === 'text') addText(draft, string(part.text))
   else if (part.type === 'thinking')
     for (const thought of list(part.thinking)) addThinking(draft, string(record(thought).text))
-  else addBlock(draft, { type: 'other', provider: draft.provider, raw: part })
+  // Databricks has a model's thinking among its parts.
+  else if (part.type === 'reasoning') readReasoning(draft, { reasoning_details: part.summary })
+  else keepRaw(draft, part)
+}
+
+/** A piece of what stands beside the text: sound and its words grow, anything else is set. */
+function readAside(draft: Draft, { aside }: ChatState, key: string, piece: JsonRecord): void {
+  const told = Object.entries(piece).filter(([, value]) => value !== null && value !== '')
+  // Some say with every answer that there is no sound.
+  if (!aside.has(key) && !told.some(([name]) => name !== 'type')) return
+  const kept = aside.get(key) ?? new Map<string, unknown>()
+  aside.set(key, kept)
+  for (const [name, value] of told) {
+    keep(draft, JSON.stringify(value).length)
+    const grows = key === 'audio' && /^(data|transcript)$/.test(name)
+    kept.set(name, grows ? string(kept.get(name)) + string(value) : value)
+  }
 }
 
 function readCall(draft: Draft, state: ChatState, piece: JsonRecord, index = count(piece.index)): void {
@@ -143,8 +176,7 @@ function findCall(
 const isNamedAgain = (call: OpenCall, name: string, args: string): boolean =>
   name !== '' && args.startsWith('{') && call.raw.endsWith('}') && parseJson(call.raw) !== undefined
 
-function readUsage(draft: Draft, piece: JsonRecord): void {
-  const found = piece.usage
+function readUsage(draft: Draft, found: unknown): void {
   if (!isRecord(found)) return
   const prompt = record(found.prompt_tokens_details)
   setUsage(draft, found, {
@@ -168,7 +200,7 @@ function readCitations(draft: Draft, piece: JsonRecord): void {
 /** Reasons that mean more than "done", in all their spellings; whatever is not here does mean that. */
 const FINISH: readonly (readonly [RegExp, 'length' | ErrorCode])[] = [
   [/^(max_.*tokens|(model_)?length)$/i, 'length'],
-  [/filter|sensitive|safety|refusal/i, 'refusal'],
+  [/filter|sensitive|safety|refusal|recitation|prohibited|blocklist|spii/i, 'refusal'],
   [/context_window/i, 'context-overflow'],
   [/network/i, 'network'],
   [/abort|cancel/i, 'aborted'],

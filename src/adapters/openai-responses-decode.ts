@@ -15,7 +15,7 @@ import {
 } from './draft.ts'
 import { errorIn, failureFrom } from './failure.ts'
 import { count, type JsonRecord, list, record, rowOf, string } from './json.ts'
-import { encodeResume } from './openai-responses-encode.ts'
+import { CUSTOM, encodeResume } from './openai-responses-encode.ts'
 import { setUsage } from './usage.ts'
 
 /** An item of the output that is still being written. */
@@ -106,7 +106,10 @@ const READERS: Readonly<Record<string, Reader>> = {
     state.open.delete(place)
     state.closed.delete(place)
     const open = itemAt(draft, state, place)
-    if (record(item).type === 'function_call') open.call = beginCall(draft, record(item))
+    const { type } = record(item)
+    if (type !== 'function_call' && type !== CUSTOM) return
+    open.call = beginCall(draft, record(item))
+    if (type === CUSTOM) writeCall(draft, open.call, '"')
   },
   'output_item.done': (draft, state, { output_index: place, item }) =>
     closeItem(draft, state, place, record(item)),
@@ -117,6 +120,10 @@ const READERS: Readonly<Record<string, Reader>> = {
   'function_call_arguments.delta'(draft, { open }, { output_index: place, delta }) {
     const call = open.get(place)?.call
     if (call) writeCall(draft, call, string(delta))
+  },
+  'custom_tool_call_input.delta'(draft, { open }, { output_index: place, delta }) {
+    const call = open.get(place)?.call
+    if (call) writeCall(draft, call, JSON.stringify(string(delta)).slice(1, -1))
   },
   'output_text.annotation.added': (draft, _, { annotation }) => cite(draft, annotation),
 }

@@ -190,7 +190,8 @@ function callItem(block: AssistantBlock, proof: JsonRecord): Json | undefined {
   return { ...proof, type: 'function_call', call_id, name, arguments: argumentsText(block) }
 }
 
-const CUSTOM = 'custom_tool_call'
+/** A call whose input is a text: as arguments, that is a JSON string. */
+export const CUSTOM = 'custom_tool_call'
 
 /** An item as it came. Refused are open calls ("No tool output found for …") and kinds of another API (`reasoning.text`). */
 function rawItem(block: AssistantBlock, content: readonly AssistantBlock[]): Json | undefined {

@@ -8,12 +8,14 @@ const WORDINGS: readonly RegExp[] = [
   // llama.cpp: "exceeds the available context size", LM Studio: "greater than the context length", SGLang: "longer than the
   // model's context length", vLLM: "longer than the maximum model length", Cloudflare: "exceeded this model context window"
   /(exceed(s|ed)?|(great|long)er than) ((the|this|model('s)?|max(imum)?|available) )*(context|model length)/i,
-  // LM Studio: "Context size has been exceeded", Z.ai: "Prompt exceeds max length", Hugging Face: "`inputs` tokens + …"
-  /context size has|prompt exceeds|`inputs` tokens/i,
+  // LM Studio: "Context size has been exceeded", Z.ai: "Prompt exceeds max length", Hugging Face: "`inputs` tokens + …",
+  // "`inputs` must have less than …", MiniMax: "context window exceeds limit"
+  /context size has|prompt exceeds|`inputs` (tokens|must have less)|context window exceeds/i,
   // Anthropic: "prompt is too long", Bedrock: "Input is too long", Cohere: "too many tokens: …"
   /(prompt|input) (is )?too long|too many tokens:/i,
-  // Gemini: "The input token count (1250074) exceeds the maximum number of tokens"
-  /token count .{0,20}exceeds/i,
+  // Gemini: "The input token count (1250074) exceeds the maximum number of tokens", Vertex AI: "the input token count is 1194206
+  // but model only supports up to 1048576", GitHub: "Request body too large for gpt-4o model. Max size: 8000 tokens."
+  /token count (.{0,20}exceeds|is \d+ but)|max size: \d+ tokens/i,
   // Groq: "Please reduce the length of the messages or completion"; DashScope: "Range of input length should be …"
   /reduce the length of|range of input length/i,
 ]

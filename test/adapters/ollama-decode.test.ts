@@ -106,6 +106,14 @@ describe('calls', () => {
   })
 })
 
+test('pictures that a model paints are pictures, in a message or in place of a text', async () => {
+  const body = line({ images: ['/9j/4AAQ'] }) + end({ image: 'iVBORw0K' })
+  expect((await listen(body)).message.content).toEqual([
+    { type: 'image', mimeType: 'image/jpeg', data: '/9j/4AAQ' },
+    { type: 'image', mimeType: 'image/png', data: 'iVBORw0K' },
+  ])
+})
+
 describe('failures', () => {
   test.each([
     [404, "model 'x' not found", 'not-found'],

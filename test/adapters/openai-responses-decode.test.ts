@@ -181,3 +181,31 @@ describe('a call', () => {
     expect(heard.content).toMatchObject([{ type: 'other', raw: item }])
   })
 })
+
+describe("a custom tool's call", () => {
+  const input = 'print("a\\b")\n😀'
+  const item = { type: 'custom_tool_call', id: 'ctc_1', call_id: 'c', name: 'py', input }
+  const delta = (text: string): Json => ({
+    type: 'custom_tool_call_input.delta',
+    output_index: 0,
+    delta: text,
+  })
+  const begun = added(0, { ...item, input: '' })
+  const deltas = [...input.split('').keys()].map((i) => delta(input.charAt(i)))
+
+  test('is told as it is written, its text as a JSON string, and ends as the item says', async () => {
+    const { events, message: heard } = await hear(begun, ...deltas, done(0, item), completed)
+    const told = events.map((event) =>
+      event.type === 'toolCall' && event.phase === 'delta' ? event.delta : '',
+    )
+    expect(told.filter(Boolean).length).toBeGreaterThan(input.length)
+    expect(JSON.parse(told.join('').replace(/"?$/, '"'))).toBe(input)
+    expect(callsIn(heard)).toMatchObject([{ id: 'c', name: 'py', arguments: input }])
+  })
+
+  test('that was cut off is known, and has no arguments', async () => {
+    const { message: heard } = await hear(begun, ...deltas.slice(0, 5), cut)
+    expect(callsIn(heard)).toMatchObject([{ id: 'c', name: 'py', rawArguments: '"print' }])
+    expect(callsIn(heard)[0]).not.toHaveProperty('arguments')
+  })
+})

@@ -25,6 +25,10 @@ describe('a failure', () => {
     'The decoder prompt (length 9000) is longer than the maximum model length of 8192.',
     'AiError: The estimated number of input and maximum output tokens (16001) exceeded this model context window limit (8000).',
     'Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000',
+    'Input validation error: `inputs` must have less than 1024 tokens. Given: 5000',
+    'invalid params, context window exceeds limit (2013)',
+    'Unable to submit request because the input token count is 1194206 but model only supports up to 1048576.',
+    'Request body too large for gpt-4o model. Max size: 8000 tokens.',
   ])('a full window is known by its words: %s', (words) => {
     expect(failed({ message: words, code: 'invalid_request_error' }, 400).code).toBe('context-overflow')
   })
