@@ -107,9 +107,8 @@ const READERS: Readonly<Record<string, Reader>> = {
     state.closed.delete(place)
     const open = itemAt(draft, state, place)
     const { type } = record(item)
-    if (type !== 'function_call' && type !== CUSTOM) return
-    open.call = beginCall(draft, record(item))
-    if (type === CUSTOM) writeCall(draft, open.call, '"')
+    if (type === 'function_call' || type === CUSTOM) open.call = beginCall(draft, record(item))
+    if (open.call && type === CUSTOM) writeCall(draft, open.call, '"')
   },
   'output_item.done': (draft, state, { output_index: place, item }) =>
     closeItem(draft, state, place, record(item)),
