@@ -8,7 +8,7 @@ export function encodeMessages(context: ReplayContext, options: ReplayCall): Enc
   const generation = generationOf(model)
   const tools = context.tools.map(toolOf)
   const choice = choiceOf(toolChoice)
-  const { thinking, effort, budget = 0 } = thinkingOf(options, generation, choice)
+  const { thinking, effort, budget = 0 } = thinkingOf(options, generation, choice, isUnproven(context))
   const samples = !effort && !budget && generation < 407
   const { instructions, turns } = turnsOf(context, {
     system: generation >= 408,
@@ -69,11 +69,16 @@ const BUDGETS = { none: 0, minimal: 1_024, low: 2_048, medium: 8_192, high: 16_3
  * Older models want a budget, newer ones decide by themselves under an effort, some cannot help thinking. None may think
  * before a call that is forced.
  */
-function thinkingOf({ model, thinking }: ReplayCall, generation: number, choice: Json | undefined) {
+function thinkingOf(
+  { model, thinking }: ReplayCall,
+  generation: number,
+  choice: Json | undefined,
+  unproven: boolean,
+) {
   const effort = choice?.type === 'any' || choice?.type === 'tool' ? 'none' : thinking
   if (effort === undefined || generation < 307) return {}
   if (generation < 406) {
-    const budget = BUDGETS[effort]
+    const budget = unproven ? 0 : BUDGETS[effort]
     return { budget, thinking: budget > 0 ? { type: 'enabled', budget_tokens: budget } : undefined }
   }
   if (effort === 'none') return { thinking: /fable|mythos/.test(model) ? undefined : { type: 'disabled' } }
@@ -82,6 +87,17 @@ function thinkingOf({ model, thinking }: ReplayCall, generation: number, choice:
     thinking: { type: 'adaptive', display: 'summarized' },
     effort: effort === 'minimal' ? 'low' : effort,
   }
+}
+
+/**
+ * Whether calls are open that were made without thinking that can be shown. Older models do not begin to think there: "When
+ * `thinking` is enabled, a final `assistant` message must start with a thinking block".
+ */
+function isUnproven({ entries }: ReplayContext): boolean {
+  const [first] = entries.slice(entries.findLastIndex(({ role }) => role !== 'assistant') + 1)
+  if (first?.role !== 'assistant' || !first.results[0]) return false
+  const [began] = first.content
+  return began?.type !== 'thinking' || began.signature === undefined
 }
 
 /** There must be a limit. It is of thinking and answer together, and has to leave room for the answer. */

@@ -3,7 +3,7 @@ import { isRecord } from '../protocol/lenient.ts'
 import type { ReplayContext } from './adapter.ts'
 import type { CallIdRule } from './call-ids.ts'
 import { parseJson, record, string } from './json.ts'
-import { argumentsOf, notShown, type ReplayEntry } from './replay.ts'
+import { argumentsOf, asUserText, isCommonImage, nameOf, notShown, type ReplayEntry } from './replay.ts'
 
 /** A field that is undefined is not sent. */
 export type Json = Record<string, unknown>
@@ -40,7 +40,7 @@ export function turnsOf(
     // Only between a user and an answer; elsewhere a user says it.
     else if (rules.system && before.role === 'user' && (all[i + 1]?.role ?? 'assistant') === 'assistant')
       add(turns, role, content)
-    else add(turns, 'user', [textPart(`<system>\n${content[0]?.text}\n</system>`)])
+    else add(turns, 'user', [textPart(asUserText(string(content[0]?.text)))])
   }
   if (turns[0]?.role !== 'user') turns.unshift({ role: 'user', content: [textPart('Continue.')] })
   const end = turns.at(-1)
@@ -82,9 +82,9 @@ function turnsOfEntry(entry: ReplayEntry): Turn[] {
 function partOf(block: UserBlock): Json {
   if (block.type === 'text') return textPart(block.text)
   const { type, mimeType, data, url = '', name } = block
-  const isTaken = type === 'image' ? /^image\/(jpeg|png|gif|webp)$/ : /^application\/pdf$/
+  const isTaken = type === 'image' ? isCommonImage(mimeType) : mimeType === 'application/pdf'
   const source = data === undefined ? { type: 'url', url } : { type: 'base64', media_type: mimeType, data }
-  if (data === undefined ? !/^https?:/.test(url) : !isTaken.test(mimeType)) return notShown(block)
+  if (data === undefined ? !/^https?:/.test(url) : !isTaken) return notShown(block)
   return type === 'image' ? { type, source } : { type: 'document', source, title: name }
 }
 
@@ -104,8 +104,7 @@ function blockOf(block: AssistantBlock): Json[] {
   if (block.type === 'source') return []
   const more = record(parseJson(block.signature ?? '')?.value)
   if (block.type === 'text') return [{ ...more, ...textPart(block.text) }]
-  const name = block.name.replace(/[^\w-]/g, '_')
-  return [{ type: 'tool_use', ...more, id: block.id, name, input: argumentsOf(block) }]
+  return [{ type: 'tool_use', ...more, id: block.id, name: nameOf(block, 128), input: argumentsOf(block) }]
 }
 
 /**

@@ -4,6 +4,7 @@ import type { CallIdRule } from './call-ids.ts'
 import type { ModelContext } from './contract.ts'
 import {
   argumentsText,
+  asUserText,
   notShown,
   type ReplayQuestion,
   type ReplayResult,
@@ -38,7 +39,7 @@ export function promptsOf(
 ): { seen: Prompt[]; asked: Prompt } {
   const prompts = replay(messages, { provider, callIds: ANY_ID }, '').flatMap((entry): Prompt[] => {
     if (entry.role === 'user') return [userOf(entry)]
-    if (entry.role === 'system') return [userText(`<system>\n${entry.text}\n</system>`)]
+    if (entry.role === 'system') return [userText(asUserText(entry.text))]
     const text = textOfBlocks(entry.content, '')
     const said: Prompt[] = text === '' ? [] : [{ role: 'assistant', content: [textPart(text)] }]
     return [...said, ...shownAfter(entry).map(userOf), ...entry.results.map(resultOf)]

@@ -83,6 +83,8 @@ export const SERVER_QUIRKS = {
   lmstudio: { effort: template },
   // "Tool call id was … but must be a-z, A-Z, 0-9, with a length of 9"
   mistral: {
+    // "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant"
+    turns: 'open',
     callIds: { own: NINE, foreign: NINE, prefix: '' },
     streamOptions: false,
     effort: (effort, model) =>
@@ -106,7 +108,8 @@ export const SERVER_QUIRKS = {
         ? { cache_control: { type: 'ephemeral', ...(cache === 'long' && { ttl: '1h' }) } }
         : {},
   },
-  perplexity: { effort: threeSteps },
+  // "After the (optional) system message(s), user or tool message(s) should alternate with assistant message(s)."
+  perplexity: { turns: 'strict', effort: threeSteps },
   snowflake: { effort: reasoning },
   together: {
     effort: (effort, model) =>

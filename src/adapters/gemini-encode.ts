@@ -4,7 +4,7 @@ import type { EncodedCall, ReplayCall, ReplayContext } from './adapter.ts'
 import type { CallIdRule } from './call-ids.ts'
 import type { CallOptions, Effort } from './contract.ts'
 import type { JsonRecord } from './json.ts'
-import { argumentsOf, notShown, type ReplayEntry, type ReplayResult } from './replay.ts'
+import { argumentsOf, asUserText, notShown, type ReplayEntry, type ReplayResult } from './replay.ts'
 
 export const CALL_ID: CallIdRule = { own: /./, foreign: /^[\w-]{1,64}$/, prefix: 'call_' }
 
@@ -106,7 +106,7 @@ function contentsOf(entries: readonly ReplayEntry[], old: boolean): Content[] {
   for (const entry of entries) {
     if (entry.role === 'user') asUser(entry.content.map(partOf))
     // There is one place for instructions, before everything; here it is said to be what it is.
-    else if (entry.role === 'system') asUser([{ text: `<system>\n${entry.text}\n</system>` }])
+    else if (entry.role === 'system') asUser([{ text: asUserText(entry.text) }])
     else {
       const { content, results } = entry
       const first = old ? undefined : results[0]?.call

@@ -5,6 +5,7 @@ import type { CallOptions, Effort, EncodedRequest } from './contract.ts'
 import { isOld, NO_PROOF, schemaOf } from './gemini-encode.ts'
 import {
   argumentsOf,
+  asUserText,
   notShown,
   type ReplayAnswer,
   type ReplayEntry,
@@ -102,7 +103,7 @@ function stepsOf(entries: readonly ReplayEntry[], model: string): Json[] {
   for (const entry of entries) {
     if (entry.role === 'user') say('user_input', ...entry.content.map(contentOf))
     // There is one place for instructions, before everything; here it is said to be what it is.
-    else if (entry.role === 'system') say('user_input', textOf(`<system>\n${entry.text}\n</system>`))
+    else if (entry.role === 'system') say('user_input', textOf(asUserText(entry.text)))
     else {
       addAnswer(entry, add, (content) => say('model_output', content))
       for (const result of entry.results) add(resultOf(result, old))

@@ -5,8 +5,12 @@ import type { Effort, OutputFormat, ToolSpec } from './contract.ts'
 import type { ChatQuirks } from './openai-chat-quirks.ts'
 import {
   argumentsText,
+  asUserText,
+  isCommonImage,
+  nameOf,
   notShown,
   type ReplayAnswer,
+  type ReplayEntry,
   type ReplayQuestion,
   shownAfter,
   textOfBlocks,
@@ -71,11 +75,31 @@ const toolOf = ({ name, description, parameters }: ToolSpec): Json => ({
 })
 
 function messagesOf({ system, entries }: ReplayContext, quirks: ChatQuirks): Json[] {
-  const said = entries.flatMap((entry): Json[] => {
+  const { turns, instructions: role = 'system' } = quirks
+  const said = (turns ? inTurns(entries, turns === 'strict') : entries).flatMap((entry): Json[] => {
     if (entry.role === 'assistant') return answerOf(entry, quirks)
     return [entry.role === 'user' ? userOf(entry) : { role: 'system', content: entry.text }]
   })
-  return system ? [{ role: 'system', content: system }, ...said] : said
+  return system ? [{ role, content: system }, ...said] : said
+}
+
+const asUser = (text: string): ReplayQuestion => ({ role: 'user', content: [{ type: 'text', text }] })
+
+/** For servers that care who speaks after whom: the last is a user, and none gives instructions right after an answer. */
+function inTurns(entries: readonly ReplayEntry[], strict: boolean): ReplayEntry[] {
+  const turns: ReplayEntry[] = []
+  for (const entry of entries) {
+    const before = turns.at(-1)
+    const later =
+      entry.role === 'system' && before && (strict ? before.role !== 'system' : before.role === 'assistant')
+    const next = later && entry.role === 'system' ? asUser(asUserText(entry.text)) : entry
+    if (strict && next.role === 'user' && before?.role === 'user')
+      turns.splice(-1, 1, { ...before, content: [...before.content, ...next.content] })
+    else turns.push(next)
+  }
+  const last = turns.at(-1)
+  if (last?.role === 'assistant' && !last.results[0]) turns.push(asUser('Continue.'))
+  return turns
 }
 
 /** Text alone goes as a string: not every server knows parts. */
@@ -89,7 +113,8 @@ function partOf(block: UserBlock): Json {
   if (block.type === 'text') return { type: 'text', text: block.text }
   const { type, mimeType, data, name } = block
   const url = data === undefined ? block.url : `data:${mimeType};base64,${data}`
-  if (type === 'image' && url) return { type: 'image_url', image_url: { url } }
+  if (type === 'image' && url && (!data || isCommonImage(mimeType)))
+    return { type: 'image_url', image_url: { url } }
   if (type === 'file' && data && !/^(audio|video)/.test(mimeType))
     return { type, file: { filename: name ?? 'file', file_data: url } }
   return notShown(block)
@@ -102,7 +127,7 @@ function answerOf(entry: ReplayAnswer, quirks: ChatQuirks): Json[] {
   const calls = results.map(({ call }) => ({
     id: call.id,
     type: 'function',
-    function: { name: call.name, arguments: argumentsText(call) },
+    function: { name: nameOf(call), arguments: argumentsText(call) },
   }))
   const tool_calls = calls[0] && calls
   return [

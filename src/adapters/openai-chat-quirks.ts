@@ -6,6 +6,13 @@ import type { ReplayAnswer } from './replay.ts'
 export interface ChatQuirks {
   /** Further fields of an answer that goes back, such as its thinking. @default none: most servers refuse it */
   answerFields?: (answer: ReplayAnswer) => Readonly<Record<string, unknown>>
+  /**
+   * How strictly it looks at who speaks after whom: whether a user has to be the last (`open`), or users and answers alternate
+   * as well (`strict`). @default not at all
+   */
+  turns?: 'open' | 'strict'
+  /** Whose words the instructions are. @default 'system' */
+  instructions?: 'system' | 'user'
   /** @default letters, digits, `_` and `-`, at most 40, as OpenAI wants them */
   callIds?: CallIdRule
   /** The field of the output limit. @default 'max_tokens' */
@@ -30,7 +37,7 @@ export interface ChatQuirks {
  * OpenAI's reasoning models: "Unsupported parameter: 'stop' is not supported with this model", "Unsupported parameter:
  * 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
  */
-export const isReasoning = (model: string): boolean => /(^|\/)(o\d|gpt-5(?!.*chat))/i.test(model)
+export const isReasoning = (model: string): boolean => /(^|\/)(o\d|codex-|gpt-[5-9](?!.*chat))/i.test(model)
 
 /**
  * OpenAI's models that do not think: "Unrecognized request argument supplied: reasoning_effort", "Encrypted content is not
@@ -50,5 +57,7 @@ export const quirksOf = (model: string, own: ChatQuirks | undefined): ChatQuirks
   cache: retention,
   ...(isReasoning(model) && { maxTokens: 'max_completion_tokens', sampling: false }),
   ...(isThoughtless(model) && { effort: () => ({}) }),
+  // "'messages[0].role' does not support 'system' with this model."
+  ...(/(^|\/)o1-(mini|preview)/i.test(model) && { instructions: 'user' }),
   ...own,
 })

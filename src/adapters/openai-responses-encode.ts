@@ -7,6 +7,8 @@ import { retention } from './openai-chat-quirks.ts'
 import type { ResponsesQuirks } from './openai-responses-quirks.ts'
 import {
   argumentsText,
+  isCommonImage,
+  nameOf,
   notShown,
   type ReplayAnswer,
   type ReplayQuestion,
@@ -96,7 +98,8 @@ function partOf(block: UserBlock): Json {
   if (block.type === 'text') return { type: 'input_text', text: block.text }
   const { type, mimeType, data, name = 'file' } = block
   const url = data === undefined ? string(block.url) : `data:${mimeType};base64,${data}`
-  const isTaken = /^(https?|data):/.test(url) && !/^(audio|video)/.test(mimeType)
+  const isKnown = type === 'image' ? !data || isCommonImage(mimeType) : !/^(audio|video)/.test(mimeType)
+  const isTaken = isKnown && /^(https?|data):/.test(url)
   if (!isTaken) return partOf(notShown(block))
   if (type === 'image') return { type: 'input_image', image_url: url }
   const file = data === undefined ? { file_url: url } : { filename: name, file_data: url }
@@ -184,7 +187,7 @@ function plainItems(content: readonly AssistantBlock[], plainThinking: boolean):
 function callItem(block: AssistantBlock, proof: JsonRecord): Json | undefined {
   if (block.type !== 'toolCall' || block.server) return undefined
   const { id: call_id } = block
-  const name = block.name.replace(/[^\w-]/g, '_') || '_'
+  const name = nameOf(block)
   if (proofOf(block).type === CUSTOM)
     return { ...proof, type: CUSTOM, call_id, name, input: string(block.arguments) }
   return { ...proof, type: 'function_call', call_id, name, arguments: argumentsText(block) }

@@ -129,19 +129,36 @@ function addAnswer(entries: ReplayEntry[], answer: ReplayAnswer): void {
 }
 
 /**
- * Copies of blocks, without blank texts, which many servers refuse: what stands
- * between two texts goes with the first.
+ * Copies of blocks, without blank texts, which many servers refuse: what stands between two texts goes with the first.
+ * What an address holds in itself (`data:`) is data, and a kind of picture has the name that servers know it by.
  */
 function solid<Block extends AssistantBlock | UserBlock | ToolBlock>(blocks: readonly Block[]): Block[] {
   const copies: Block[] = []
   for (const block of blocks) {
     const copy = { ...block }
+    if (copy.type === 'image' || copy.type === 'file') {
+      const [, kind, data] = (copy.data === undefined && WITHIN.exec(copy.url ?? '')) || []
+      if (data !== undefined) Object.assign(copy, { mimeType: kind || copy.mimeType, data, url: undefined })
+      if (copy.mimeType === 'image/jpg') copy.mimeType = 'image/jpeg'
+    }
     const last = copies.at(-1)
     if (copy.type !== 'text' || copy.text.trim()) copies.push(copy)
     else if (last?.type === 'text') last.text += copy.text
   }
   return copies
 }
+
+const WITHIN = /^data:([^;,]*)(?:;[^,]*)?;base64,(.*)/s
+
+/** Whether a picture is of a kind that Anthropic and OpenAI take: "make sure your image is of one of the following formats". */
+export const isCommonImage = (mimeType: string): boolean => /^image\/(jpeg|png|gif|webp)$/.test(mimeType)
+
+/** A call's name as the model is to have said it: "string does not match pattern '^[a-zA-Z0-9_-]+$'", of 64 at most. */
+export const nameOf = ({ name }: ToolCallBlock, longest = 64): string =>
+  name.replace(/[^\w-]/g, '_').slice(0, longest) || '_'
+
+/** Later instructions, where only a user may say them. */
+export const asUserText = (text: string): string => `<system>\n${text}\n</system>`
 
 /** What stands in the place of a picture or a file that cannot be sent: the model is to know that there was something. */
 export const notShown = ({ type, mimeType, name }: ImageBlock | FileBlock): TextBlock => ({

@@ -22,6 +22,8 @@ export function say(
   const { toolChoice: choice, stop, extra = {}, stream = true, ...more } = options
   if (typeof choice === 'object' && !given.some(({ name }) => name === choice.name))
     throw new TidemarkError('invalid-request', `toolChoice: there is no tool "${choice.name}"`)
+  // An empty text ends nothing, and is refused.
+  const ends = stop?.filter((text) => text !== '')
   const entries = replay(messages, adapter, more.model)
   // Some servers refuse a conversation in which no user ever spoke, or take it for something else.
   if (!entries.some(({ role }) => role === 'user'))
@@ -36,7 +38,7 @@ export function say(
       entries,
       tools,
     },
-    { ...more, stream, toolChoice: tools[0] && choice, stop: stop?.length ? stop : undefined },
+    { ...more, stream, toolChoice: tools[0] && choice, stop: ends?.length ? ends : undefined },
   )
   return {
     path,

@@ -143,6 +143,8 @@ function placeDefects({ model = '', thinking }: MessagesBody, turns: readonly Tu
       turns.some(({ role, parts }) => role === 'assistant' && /thinking/.test(String(parts.at(-1)?.type))),
       'thinking at the end of an answer',
     ),
+    // "When `thinking` is enabled, a final `assistant` message must start with a thinking block"
+    ...when(thinking?.type === 'enabled' && isUnproven(turns), 'calls without the thinking before them'),
     // S46
     ...turns.flatMap(({ role }, i) => {
       if (role !== 'system') return []
@@ -156,6 +158,15 @@ function placeDefects({ model = '', thinking }: MessagesBody, turns: readonly Tu
       ]
     }),
   ]
+}
+
+/** Whether the calls that are being answered began without thinking. */
+function isUnproven(turns: readonly Turn[]): boolean {
+  const isOfUser = ({ role, parts }: Turn) =>
+    role === 'user' && parts.some(({ type }) => type !== 'tool_result')
+  const asked = turns.findLastIndex(isOfUser)
+  const first = turns.slice(asked + 1).find(({ role }) => role === 'assistant')?.parts ?? []
+  return first.some(({ type }) => type === 'tool_use') && !/thinking/.test(String(first[0]?.type))
 }
 
 /** S45, and what the newest models no longer take. */

@@ -1,16 +1,19 @@
 import * as z from 'zod/mini'
 
+/** "Please make sure your image has of one of the following formats: ['png', 'jpeg', 'gif', 'webp']." */
+const ImageUrl = z.string().check(z.regex(/^(https?:|data:image\/(png|jpeg|gif|webp);base64,)/))
 /** A part of a message's content, as Chat Completions takes it. */
 const Part = z.union([
   z.looseObject({ type: z.literal('text'), text: z.string() }),
-  z.looseObject({ type: z.literal('image_url'), image_url: z.looseObject({ url: z.string() }) }),
+  z.looseObject({ type: z.literal('image_url'), image_url: z.looseObject({ url: ImageUrl }) }),
   z.looseObject({ type: z.enum(['file', 'file_url', 'document_url', 'input_audio']) }),
 ])
 const Content = z.optional(z.nullable(z.union([z.string(), z.array(Part)])))
 const ToolCall = z.looseObject({
   id: z.string().check(z.minLength(1)),
   type: z.literal('function'),
-  function: z.looseObject({ name: z.string().check(z.minLength(1)), arguments: z.string() }),
+  // "string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'."
+  function: z.looseObject({ name: z.string().check(z.regex(/^[\w-]{1,64}$/)), arguments: z.string() }),
 })
 export const ChatMessage = z.discriminatedUnion('role', [
   z.looseObject({ role: z.enum(['system', 'developer']), content: Content }),
@@ -148,11 +151,24 @@ const THINKERS: Readonly<Record<string, RegExp>> = {
   reasoning_details: /^openrouter$/,
 }
 
+/** Who may speak after whom, where a server looks at that. */
+const ORDERS: Readonly<Record<string, readonly (readonly [RegExp, string])[]>> = {
+  mistral: [
+    // "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant"
+    [/a$/, 'an answer at the end'],
+    [/as/, 'instructions right after an answer'],
+  ],
+  // "After the (optional) system message(s), user or tool message(s) should alternate with assistant message(s)."
+  perplexity: [[/a$|uu|aa|.s(?<!^s+)/, 'roles that do not alternate']],
+}
+
 /** What one server refuses, and all that we never send to any. */
 export function serverDefects(body: unknown, provider: string): string[] {
   const { messages } = ChatBody.parse(body)
+  const roles = messages.map(({ role, ...more }) => ('tool_calls' in more ? 'c' : role[0])).join('')
   return [
     ...strictDefects(body),
+    ...(ORDERS[provider] ?? []).flatMap(([order, defect]) => (order.test(roles) ? [defect] : [])),
     ...messages.flatMap((message) => SERVER_RULES[provider]?.(message) || []),
     ...messages.flatMap((message) =>
       Object.keys(THINKERS).filter((field) => field in message && !THINKERS[field]?.test(provider)),

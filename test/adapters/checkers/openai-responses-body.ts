@@ -8,7 +8,7 @@ const id = z.optional(z.string().check(z.regex(/^[\w-]*[^\W_]$/)))
 const Text = z.looseObject({ type: z.literal('input_text'), text: z.string() })
 const Image = z.looseObject({
   type: z.literal('input_image'),
-  image_url: z.optional(z.string().check(z.regex(/^(https?:|data:image\/)/))),
+  image_url: z.optional(z.string().check(z.regex(/^(https?:|data:image\/(png|jpeg|gif|webp);base64,)/))),
 })
 /** "Expected a base64-encoded data URL with a valid file MIME type […], but got unsupported MIME type 'audio/mpeg'" */
 const File = z.looseObject({
