@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import type { Adapter } from '../../src/adapters/adapter.ts'
-import { messagesAdapter } from '../../src/adapters/anthropic.ts'
 import type { Model } from '../../src/adapters/contract.ts'
 import { geminiAdapter } from '../../src/adapters/gemini.ts'
 import { hear } from '../../src/adapters/hear.ts'
@@ -10,7 +9,6 @@ import { withoutNulls } from '../../src/protocol/lenient.ts'
 import { assistantMessage, userMessage } from '../support/messages.ts'
 import { play } from '../turn/stage.ts'
 import { hearAll, responseOf } from './answers.ts'
-import { end, stream as events, start, stopped } from './anthropic-events.ts'
 import { answerBytes, expectedAnswers } from './fixtures.ts'
 
 const ADAPTERS: Readonly<Record<string, (provider: string) => Adapter>> = {
@@ -71,23 +69,6 @@ describe('of several reports the newest counts', () => {
     const { message } = await listen(GOOD, BAD)
     expect(message).not.toHaveProperty('usage')
     expect(message.usageRaw).toEqual(BAD)
-  })
-
-  test('none is added to another, nor takes back what it does not say', async () => {
-    const first = {
-      input_tokens: 9,
-      cache_read_input_tokens: 4,
-      cache_creation_input_tokens: 2,
-      output_tokens: 1,
-    }
-    const body = events(
-      start({ usage: first }),
-      stopped('end_turn', { usage: { ...first, output_tokens: 5 } }),
-      stopped('end_turn', { usage: { input_tokens: null, output_tokens: 7 } }),
-      end,
-    )
-    const { message } = await hearAll(messagesAdapter(), responseOf([body]))
-    expect(message.usage).toEqual({ input: 9, output: 7, cacheRead: 4, cacheWrite: 2, total: 22 })
   })
 
   test('one that says nothing changes nothing', async () => {
