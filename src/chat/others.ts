@@ -23,6 +23,12 @@ function isShown(state: SessionState, row: OutboxRow, head: string): boolean {
   )
 }
 
+/**
+ * Whether somebody has begun to send it. The head was stored together with that, as the row wants it: what it is now, the
+ * other side has said since.
+ */
+const isTried = ({ claim, attempts }: OutboxRow): boolean => claim !== null || attempts > 0
+
 function withRow(state: SessionState, row: OutboxRow): SessionState {
   const { request } = row
   if (request.type === 'deleteSession') return state.deleted ? state : { ...state, deleted: true }
@@ -31,7 +37,7 @@ function withRow(state: SessionState, row: OutboxRow): SessionState {
     if (!state.session || title === undefined || state.session.title === title) return state
     return { ...state, session: { ...state.session, title } }
   }
-  const head = headOf(row)
+  const head = isTried(row) ? undefined : headOf(row)
   return head === undefined || head === state.headId || isShown(state, row, head)
     ? state
     : { ...state, headId: head }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { acknowledge, behindAnswers, refuse, retryLocally, withHeadBack } from '../../src/chat/local.ts'
 import { numberEvents } from '../../src/chat/number.ts'
+import { asAsked } from '../../src/chat/others.ts'
 import { type Message, SCHEMA_VERSION } from '../../src/message/schema.ts'
 import type { ChatEvent } from '../../src/protocol/events.ts'
 import { reduceAll } from '../../src/protocol/reduce.ts'
@@ -128,6 +129,17 @@ test('a new answer that nobody gives leaves the old one shown', () => {
   const moved = { ...branch, headId: 'elsewhere' }
   expect(withHeadBack(moved, asked)).toBe(moved)
   expect(withHeadBack(branch, row('q', 0, { request: send('q') }))).toBe(branch)
+})
+
+test('what waits is shown as it was asked, until somebody has begun to send it: then the stored end of the branch stands', () => {
+  const branch = {
+    ...state(user('q', { seq: 1 }), assistant('a', { parentId: 'q', seq: 2, status: 'completed' })),
+    headId: 'a',
+  }
+  const asked = row('g', 0, { request: command({ id: 'g', type: 'regenerate', messageId: 'q', runId: 'r' }) })
+  expect(asAsked(branch, [asked]).headId).toBe('q')
+  expect(asAsked(branch, [{ ...asked, claim: 'a tab' }])).toBe(branch)
+  expect(asAsked(branch, [{ ...asked, attempts: 1 }])).toBe(branch)
 })
 
 describe('numbers of a client that owns its truth', () => {
