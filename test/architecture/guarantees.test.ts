@@ -3,7 +3,9 @@ import { readProjectFile } from '../support/files.ts'
 
 const page = readProjectFile('docs/guarantees.md')
 const sections = page.split(/^## /m).slice(1)
-const plants = readProjectFile('test/simulation/planted.ts')
+const plants = ['planted.ts', 'planted-server.ts']
+  .map((file) => readProjectFile(`test/simulation/${file}`))
+  .join()
 
 /** The tests that a section links to, by title and file. */
 const linksOf = (section: string) =>

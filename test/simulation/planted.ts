@@ -1,12 +1,13 @@
 import type { Change, ChatStorage } from '../../src/chat/ports.ts'
 import type { EventBatch, Runtime } from '../../src/chat/runtime-port.ts'
 import { TidemarkError } from '../../src/lib/errors.ts'
+import type { Message } from '../../src/message/schema.ts'
 import type { Envelope } from '../../src/protocol/events.ts'
-import type { HistoryStore, RunRow } from '../../src/server/ports.ts'
+import { PLANTED_SERVER } from './planted-server.ts'
 import type { Planted } from './world.ts'
 
 /** A mistake, made on purpose. `hit` notes each time that it is made. */
-type Plant = (hit: () => void) => Planted
+export type Plant = (hit: () => void) => Planted
 
 /** A storage that does something else with some batches. */
 const commits =
@@ -74,28 +75,6 @@ const pages =
     }),
   })
 
-/** A lease that is never lost, as far as its holder knows. */
-function keptLeases(store: HistoryStore, hit: () => void): HistoryStore {
-  const held = new Map<string, RunRow>()
-  return {
-    ...store,
-    transact: (scope, needs, decide, options) =>
-      store.transact(
-        scope,
-        needs,
-        (view) => {
-          if (view.active) held.set(scope.sessionId, view.active)
-          const kept = held.get(scope.sessionId)
-          // Only what a producer writes is looked at so: it asks for no key and no run.
-          if (view.active || !kept || needs.key || needs.runs || needs.unsettled) return decide(view)
-          hit()
-          return decide({ ...view, active: kept, runs: new Map([...view.runs, [kept.id, kept]]) })
-        },
-        options,
-      ),
-  }
-}
-
 /** Bytes of an answer without the comments of its event stream. */
 const withoutComments = (response: Response, hit: () => void): Response => {
   const isComment = (bytes: Uint8Array) => bytes[0] === 58
@@ -130,6 +109,7 @@ const newKeys: Plant = (hit) => ({
 
 /** Every planted fault, by what is wrong. */
 export const PLANTED: Readonly<Record<string, Plant>> = {
+  ...PLANTED_SERVER,
   'a cursor is stored ahead of its rows': commits((inner, hit) => async (changes, options) => {
     const ahead = changes.filter(({ type }) => type === 'session')
     if (ahead.length > 0 && ahead.length < changes.length) {
@@ -167,7 +147,6 @@ export const PLANTED: Readonly<Record<string, Plant>> = {
     },
   }),
   'a lost answer is asked for under a new key': newKeys,
-  'a lost lease writes on': (hit) => ({ store: (store) => keptLeases(store, hit) }),
   'an overlap is appended': hears((batches, hit) =>
     mapped(batches, (envelope) => {
       const { event } = envelope
@@ -195,6 +174,23 @@ export const PLANTED: Readonly<Record<string, Plant>> = {
     if (page.messages.length === 0) return page
     hit()
     return { ...page, rev: (page.rev ?? 0) + 2 }
+  }),
+  'a message takes its place from a clock': (hit) => ({
+    runtime(runtime, { skew }) {
+      const byClock = <T extends Message>(message: T): T => {
+        hit()
+        return { ...message, seq: message.createdAt + skew }
+      }
+      return {
+        ...runtime,
+        follow: (...given) =>
+          mapped(runtime.follow(...given), (envelope) =>
+            envelope.event.type === 'message.created'
+              ? [{ ...envelope, event: { ...envelope.event, message: byClock(envelope.event.message) } }]
+              : [envelope],
+          ),
+      }
+    },
   }),
   'comments do not count as life': (hit) => ({
     fetch:

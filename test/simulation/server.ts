@@ -1,5 +1,6 @@
 import Sqlite, { type Database, type Statement } from 'better-sqlite3'
 import type { ModelContext } from '../../src/adapters/contract.ts'
+import type { Env } from '../../src/lib/env.ts'
 import { createChatHandler } from '../../src/server/chat/handler.ts'
 import type { ChatHandler } from '../../src/server/chat/options.ts'
 import type { HistoryStore } from '../../src/server/ports.ts'
@@ -18,7 +19,7 @@ interface Process {
 
 export interface ServerOptions {
   /** Puts a fault of the bench's own between the handler and its store. */
-  wrap?: (store: HistoryStore) => HistoryStore
+  wrap?: (store: HistoryStore, env: Env) => HistoryStore
   onError(error: unknown): void
   /** A process has died. */
   onDeath(actor: Actor): void
@@ -116,7 +117,7 @@ function startProcess(shared: Shared): Process {
   const pace = () => env.sleep(chance.happens(0.03) ? 2_000 + chance.int(10_000) : chance.int(60))
   const answers = (context: ModelContext) => say(chance, asked.push(textIn(context)))
   const handler = createChatHandler({
-    store: options.wrap?.(store) ?? store,
+    store: options.wrap?.(store, env) ?? store,
     model: scriptedModel(answers, { chunkSize: 4, pace }),
     env,
     limits: { requests: { max: 1e9, per: 1 }, queue: 100, feeds: 1_000, page: 3 + chance.int(40) },
