@@ -30,7 +30,7 @@ const PATH: readonly (readonly [price: number, goal?: Goal])[] = [
     {
       file: 'token-tables-large.ts',
       name: 'largeTables',
-      says: 'Larger tables, for closer counts: `createEstimator({ tables: largeTables })`.',
+      says: 'Larger tables, for closer counts: those of `createLargeEstimator`.',
     },
   ],
   [1.5e-5],
@@ -41,7 +41,7 @@ const PATH: readonly (readonly [price: number, goal?: Goal])[] = [
     {
       file: 'token-tables.ts',
       name: 'smallTables',
-      says: 'The tables that an estimator has when it is given no others.',
+      says: 'The tables of `createEstimator`.',
     },
   ],
 ]

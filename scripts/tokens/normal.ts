@@ -2,7 +2,7 @@
 import { FAMILIES } from './corpus.ts'
 import type { Rows } from './rows.ts'
 
-/** Symmetric, column × column × family; and column × family. */
+/** Symmetric: column × family × column. And family × column. */
 export interface Normal {
   columns: number
   gram: Float32Array
@@ -33,53 +33,94 @@ function rowWeights(rows: Rows, theta: Float64Array | undefined): Float64Array {
   return result
 }
 
-/** With cells that are right as yet, rows that are far off count less (Huber's loss, by reweighting). */
+/** The rows that meet each column, in order: those of column c from `begins[c]` up to `begins[c + 1]`. */
+function rowsByColumn(
+  rows: Rows,
+  columns: number,
+): { begins: Int32Array; rows: Int32Array; times: Float32Array } {
+  const begins = new Int32Array(columns + 1)
+  for (const column of rows.columns) begins[column + 1] = (begins[column + 1] ?? 0) + 1
+  for (let column = 0; column < columns; column++)
+    begins[column + 1] = (begins[column + 1] ?? 0) + (begins[column] ?? 0)
+  const next = begins.slice()
+  const met = {
+    begins,
+    rows: new Int32Array(rows.columns.length),
+    times: new Float32Array(rows.columns.length),
+  }
+  for (let row = 0; row + 1 < rows.begins.length; row++)
+    for (let at = rows.begins[row] ?? 0; at < (rows.begins[row + 1] ?? 0); at++) {
+      const column = rows.columns[at] ?? 0
+      const place = next[column] ?? 0
+      next[column] = place + 1
+      met.rows[place] = row
+      met.times[place] = rows.times[at] ?? 0
+    }
+  return met
+}
+
+/**
+ * With cells that are right as yet, rows that are far off count less (Huber's loss, by reweighting). Goes column by column, so that
+ * what is added to stays near at hand; a row's columns ascend, so that half of the pairs will do.
+ */
 export function normalOf(rows: Rows, theta?: Float64Array): Normal {
-  const { begins, columns: columnsOf, times, counts, cells } = rows
-  const columns = cells.length
+  const columns = rows.cells.length
   const weights = rowWeights(rows, theta)
   const gram = new Float32Array(columns * columns * FAMILIES)
   const target = new Float64Array(columns * FAMILIES)
+  const met = rowsByColumn(rows, columns)
   const own = new Float64Array(FAMILIES)
-  for (let row = 0; row + 1 < begins.length; row++) {
-    const begin = begins[row] ?? 0
-    for (let at = begin; at < (begins[row + 1] ?? 0); at++) {
-      const column = columnsOf[at] ?? 0
+  const line = new Float64Array(columns * FAMILIES)
+  for (let column = 0; column < columns; column++) {
+    line.fill(0)
+    for (let at = met.begins[column] ?? 0; at < (met.begins[column + 1] ?? 0); at++) {
+      const row = met.rows[at] ?? 0
       for (let family = 0; family < FAMILIES; family++) {
-        const weight = (times[at] ?? 0) * (weights[row * FAMILIES + family] ?? 0)
+        const weight = (met.times[at] ?? 0) * (weights[row * FAMILIES + family] ?? 0)
         own[family] = weight
-        const place = column * FAMILIES + family
-        target[place] = (target[place] ?? 0) + weight * (counts[row * FAMILIES + family] ?? 0)
+        const place = family * columns + column
+        target[place] = (target[place] ?? 0) + weight * (rows.counts[row * FAMILIES + family] ?? 0)
       }
-      for (let other = begin; other <= at; other++) {
-        const second = columnsOf[other] ?? 0
-        const time = times[other] ?? 0
-        const place = (column > second ? column * columns + second : second * columns + column) * FAMILIES
-        for (let family = 0; family < FAMILIES; family++)
-          gram[place + family] = (gram[place + family] ?? 0) + (own[family] ?? 0) * time
-      }
+      addRow(rows, row, column, own, line)
     }
+    for (let family = 0; family < FAMILIES; family++)
+      for (let other = 0; other <= column; other++) {
+        const sum = line[other * FAMILIES + family] ?? 0
+        gram[(column * FAMILIES + family) * columns + other] = sum
+        gram[(other * FAMILIES + family) * columns + column] = sum
+      }
   }
-  mirror(gram, columns)
   return { columns, gram, target }
 }
 
-function mirror(gram: Float32Array, columns: number): void {
-  for (let row = 0; row < columns; row++)
-    for (let column = 0; column < row; column++) {
-      const from = (row * columns + column) * FAMILIES
-      gram.copyWithin((column * columns + row) * FAMILIES, from, from + FAMILIES)
-    }
+/** Adds what a row has of the columns up to `column`. */
+function addRow(
+  { begins, columns, times }: Rows,
+  row: number,
+  column: number,
+  own: Float64Array,
+  line: Float64Array,
+): void {
+  const end = begins[row + 1] ?? 0
+  for (let at = begins[row] ?? 0; at < end; at++) {
+    const other = columns[at] ?? 0
+    if (other > column) break
+    const time = times[at] ?? 0
+    const place = other * FAMILIES
+    for (let family = 0; family < FAMILIES; family++)
+      line[place + family] = (line[place + family] ?? 0) + (own[family] ?? 0) * time
+  }
 }
 
-/** What is left of the target: its slope, up to the sign. Kept up to date by `shift`. */
+/** How much a column's cell of one family matters: the place of its square. */
+export const bendAt = (columns: number, column: number, family: number): number =>
+  (column * FAMILIES + family) * columns + column
+
+/** What is left of the target, family × column: its slope, up to the sign. Kept up to date by `shift`. */
 export function slopeOf({ columns, gram, target }: Normal, theta: Float64Array): Float64Array {
   const slope = Float64Array.from(target)
-  const change = new Float64Array(FAMILIES)
-  for (let column = 0; column < columns; column++) {
-    change.set(theta.subarray(column * FAMILIES, (column + 1) * FAMILIES))
-    shift(gram, columns, slope, column, change)
-  }
+  for (let column = 0; column < columns; column++)
+    shift(gram, columns, slope, column, theta.subarray(column * FAMILIES, (column + 1) * FAMILIES))
   return slope
 }
 
@@ -91,36 +132,31 @@ export function shift(
   column: number,
   change: Float64Array,
 ): void {
-  const begin = column * columns * FAMILIES
   for (let family = 0; family < FAMILIES; family++) {
     const by = change[family] ?? 0
     if (by === 0) continue
-    for (let at = family; at < columns * FAMILIES; at += FAMILIES)
-      slope[at] = (slope[at] ?? 0) - (gram[begin + at] ?? 0) * by
+    const line = (column * FAMILIES + family) * columns
+    const begin = family * columns
+    for (let at = 0; at < columns; at++)
+      slope[begin + at] = (slope[begin + at] ?? 0) - (gram[line + at] ?? 0) * by
   }
 }
 
 /** Keeps cells that few texts meet small. */
 const RIDGE = 1e-4
 
-/** Improves the cells, a column at a time. */
+/** Improves the cells, column × family, a column at a time. */
 export function descend(normal: Normal, theta: Float64Array, sweeps: number): void {
   const { columns, gram } = normal
   const slope = slopeOf(normal, theta)
   const change = new Float64Array(FAMILIES)
   for (let sweep = 0; sweep < sweeps; sweep++) {
     for (let column = 0; column < columns; column++) {
-      let most = 0
       for (let family = 0; family < FAMILIES; family++) {
         const at = column * FAMILIES + family
-        const bend = gram[(column * columns + column) * FAMILIES + family] ?? 0
-        const step = ((slope[at] ?? 0) - RIDGE * (theta[at] ?? 0)) / (bend + RIDGE)
-        change[family] = step
-        most = Math.max(most, Math.abs(step))
-      }
-      if (most < 1e-6) continue
-      for (let family = 0; family < FAMILIES; family++) {
-        const at = column * FAMILIES + family
+        const bend = gram[bendAt(columns, column, family)] ?? 0
+        const step = ((slope[family * columns + column] ?? 0) - RIDGE * (theta[at] ?? 0)) / (bend + RIDGE)
+        change[family] = Math.abs(step) < 1e-6 ? 0 : step
         theta[at] = (theta[at] ?? 0) + (change[family] ?? 0)
       }
       shift(gram, columns, slope, column, change)

@@ -3,7 +3,7 @@
 import { PARTS, STEPS, sizeOf } from '../../src/context/token-code.ts'
 import { CELLS, STARTS } from '../../src/context/token-scan.ts'
 import { FAMILIES } from './corpus.ts'
-import { type Normal, shift, slopeOf } from './normal.ts'
+import { bendAt, type Normal, shift, slopeOf } from './normal.ts'
 import type { Rows } from './rows.ts'
 
 /** Column × (1 + families), in steps: first what all share, then what each adds. */
@@ -34,7 +34,7 @@ export function roundOff({ columns, gram }: Normal, theta: Float64Array): Number
     let sum = 0
     let weight = 0
     for (let family = 0; family < FAMILIES; family++) {
-      const bend = gram[(column * columns + column) * FAMILIES + family] ?? 0
+      const bend = gram[bendAt(columns, column, family)] ?? 0
       sum += bend * (theta[column * FAMILIES + family] ?? 0)
       weight += bend
     }
@@ -98,13 +98,24 @@ export function prune(rows: Rows, normal: Normal, numbers: Numbers, price: numbe
     let moved = 0
     for (let column = 0; column < columns; column++) {
       for (let family = 0; family < FAMILIES; family++)
-        bend[family] = gram[(column * columns + column) * FAMILIES + family] ?? 0
+        bend[family] = gram[bendAt(columns, column, family)] ?? 0
       change.fill(0)
       let changed = false
       for (let place = 0; place < EACH; place++) {
         const at = column * EACH + place
         const context = (contexts[at] ?? 0) * VALUES + STEPS
-        const next = bestOf(numbers[at] ?? 0, place, slope, column, bend, change, price, bits, context)
+        const next = bestOf(
+          numbers[at] ?? 0,
+          place,
+          slope,
+          columns,
+          column,
+          bend,
+          change,
+          price,
+          bits,
+          context,
+        )
         const by = (sized(next) - sized(numbers[at] ?? 0)) / PARTS
         if (by === 0) continue
         changed = true
@@ -129,6 +140,7 @@ function bestOf(
   value: number,
   place: number,
   slope: Float64Array,
+  columns: number,
   column: number,
   bend: Float64Array,
   change: Float64Array,
@@ -141,7 +153,7 @@ function bestOf(
   for (let family = 0; family < FAMILIES; family++) {
     if (place !== 0 && place !== family + 1) continue
     const own = bend[family] ?? 0
-    pull += ((slope[column * FAMILIES + family] ?? 0) - own * (change[family] ?? 0)) / PARTS
+    pull += ((slope[family * columns + column] ?? 0) - own * (change[family] ?? 0)) / PARTS
     stiff += own / PARTS / PARTS
   }
   if (stiff <= 0) return value

@@ -3,7 +3,7 @@ import { CELLS, createScan, NOTHING, ONCE } from '../../src/context/token-scan.t
 import { FAMILIES, type Sample } from './corpus.ts'
 
 export interface Rows {
-  /** Row r is `columns` and `times` from `begins[r]` up to `begins[r + 1]`. */
+  /** Row r is `columns`, ascending, and `times` from `begins[r]` up to `begins[r + 1]`. */
   begins: Int32Array
   columns: Int32Array
   times: Float32Array
@@ -99,9 +99,11 @@ function sparse(rows: readonly Row[], firstLong: number): Rows {
   const columns: number[] = []
   const times: number[] = []
   for (const [at, { found }] of rows.entries()) {
-    for (const [cell, count] of found) {
+    const met = [...found].flatMap(([cell, count]) => {
       const column = columnOf.get(cell)
-      if (column === undefined) continue
+      return column === undefined ? [] : [[column, count] as const]
+    })
+    for (const [column, count] of met.sort(([one], [other]) => one - other)) {
       columns.push(column)
       times.push(count)
     }
