@@ -12,8 +12,9 @@ export interface Overheads {
 
 /**
  * By model: request, message, tools, and the factor for the tools' JSON. The first that matches counts. OpenAI's messages as in its
- * cookbook, "How to count tokens with tiktoken"; Anthropic's tools as in its pricing of tool use; all else is what recorded
- * requests were counted as.
+ * cookbook, "How to count tokens with tiktoken"; all else is what recorded requests were counted as. (What Anthropic's pricing of tool
+ * use tells of its models is somewhat less, since each tool has a frame too.) Google's own interface counts declarations of
+ * tools whole, gateways to it hardly more than their words: those say `google/gemini-…`. Perplexity counts the text alone.
  */
 const ROWS: readonly (readonly [RegExp, number, number, number, number])[] = [
   [/gpt-oss/, 62, 4, 15, 0.8],
@@ -27,7 +28,9 @@ const ROWS: readonly (readonly [RegExp, number, number, number, number])[] = [
   [/qwen|qwq/, 5, 1, 110, 1.1],
   [/deepseek/, 0, 1, 100, 1.1],
   [/gemma/, 4, 4, 40, 1],
-  [/gemini/, 0, 0, 0, 0.5],
+  [/\/gemini/, 0, 0, 0, 0.35],
+  [/gemini/, 0, 0, 0, 0.95],
+  [/sonar/, 0, 0, 0, 1],
   [/[sx]tral/, 3, 3, 5, 1.15],
   [/grok/, 3, 2, 210, 1],
   [/kimi/, 3, 1, 55, 1.1],

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { familyOf } from '../../src/context/families.ts'
 import type { Message } from '../../src/message/schema.ts'
 import { readFixture } from '../adapters/fixtures.ts'
 import { assistantMessage, systemMessage, userMessage } from '../support/messages.ts'
@@ -47,6 +48,7 @@ function textIn(piece: unknown): string | undefined {
   if (OPAQUE.test(String(piece.type ?? '')) || Object.keys(piece).some((key) => OPAQUE.test(key)))
     return undefined
   if (typeof piece.text === 'string') return piece.text
+  if (piece.type === 'thinking') return textIn(piece.thinking)
   if (isObject(piece.functionCall))
     return `${piece.functionCall.name}${JSON.stringify(piece.functionCall.args)}`
   if (isObject(piece.functionResponse)) return JSON.stringify(piece.functionResponse.response)
@@ -93,9 +95,15 @@ function messagesIn(body: Json): Message[] | undefined {
   return messages.length ? messages : undefined
 }
 
+/** What a model is told of a tool: all else is for its provider. */
+const shownOf = (tool: unknown): unknown =>
+  isObject(tool)
+    ? Object.fromEntries(Object.entries(tool).filter(([name]) => /name|description|param|schema/i.test(name)))
+    : tool
+
 /** Tools of ours, in whatever dialect; undefined where the provider has some of its own. */
 function toolsIn(body: Json): unknown[] | undefined {
-  const tools = listOf(body.tools).flatMap((tool) =>
+  const tools = listOf(body.tools ?? body.functions).flatMap((tool) =>
     isObject(tool) && Array.isArray(tool.functionDeclarations) ? tool.functionDeclarations : [tool],
   )
   const own = tools.every(
@@ -105,7 +113,9 @@ function toolsIn(body: Json): unknown[] | undefined {
       ('name' in tool || 'function' in tool),
   )
   return own
-    ? tools.map((tool) => (isObject(tool) && isObject(tool.function) ? tool.function : tool))
+    ? tools
+        .map((tool) => (isObject(tool) && isObject(tool.function) && !tool.name ? tool.function : tool))
+        .map(shownOf)
     : undefined
 }
 
@@ -117,6 +127,8 @@ export function* recordedRequests(): Generator<RecordedRequest> {
     if (!request || !usage || usageAmbiguous) continue
     const body: unknown = JSON.parse(readFixture(`streams/${file.split('/')[0]}/${request}`))
     if (!isObject(body) || HIDDEN.some((field) => body[field])) continue
+    // Another model answered than was asked: whose tokens they are, nobody can tell.
+    if (model && typeof body.model === 'string' && familyOf(model) !== familyOf(body.model)) continue
     if (isObject(body.text) && isObject(body.text.format) && body.text.format.type !== 'text') continue
     const messages = messagesIn(body)
     const tools = toolsIn(body)

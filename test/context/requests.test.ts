@@ -12,8 +12,10 @@ test('recorded requests are counted as their providers did, most of them, before
     return Math.abs(estimator.messages(messages, { system, tools }) / actual - 1)
   })
   expect(errors.length).toBeGreaterThan(150)
-  // They are short: a token is a tenth of the usual one. What providers add unseen (other prompts, templates) is in the rest.
-  expect(median(errors)).toBeLessThan(0.08)
+  // They are short: a token is a tenth of the usual one. The mean is far from the median by what hosts add unseen: prompts for
+  // tools and for thinking that are theirs, not the model's.
+  expect(median(errors)).toBeLessThan(0.07)
+  expect(errors.reduce((sum, error) => sum + error, 0) / errors.length).toBeLessThan(0.145)
 })
 
 test('a recorded request that has been counted once is counted right', () => {
