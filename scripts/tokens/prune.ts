@@ -79,6 +79,15 @@ function costs(contexts: Int32Array, numbers: Numbers, count: number): Float64Ar
   return bits
 }
 
+/** A number's context: its cell's kind, its place, and for a family's own whether all share one. */
+function fillContexts(contexts: Int32Array, kinds: Int32Array, numbers: Numbers): void {
+  for (let at = 0; at < contexts.length; at++) {
+    const column = Math.floor(at / EACH)
+    contexts[at] =
+      ((kinds[column] ?? 0) * EACH + (at % EACH)) * 2 + (at % EACH && numbers[column * EACH] ? 1 : 0)
+  }
+}
+
 /** Walks over all numbers until few change. `price` is the error that a bit is worth. */
 export function prune(rows: Rows, normal: Normal, numbers: Numbers, price: number, sweeps: number): number {
   const { columns, gram } = normal
@@ -89,11 +98,7 @@ export function prune(rows: Rows, normal: Normal, numbers: Numbers, price: numbe
   const bend = new Float64Array(FAMILIES)
   let bits = new Float64Array()
   for (let sweep = 0; sweep < sweeps; sweep++) {
-    for (let at = 0; at < contexts.length; at++) {
-      const column = Math.floor(at / EACH)
-      contexts[at] =
-        ((kinds[column] ?? 0) * EACH + (at % EACH)) * 2 + (at % EACH && numbers[column * EACH] ? 1 : 0)
-    }
+    fillContexts(contexts, kinds, numbers)
     bits = costs(contexts, numbers, 7 * EACH * 2)
     let moved = 0
     for (let column = 0; column < columns; column++) {
@@ -129,10 +134,14 @@ export function prune(rows: Rows, normal: Normal, numbers: Numbers, price: numbe
     }
     if (moved < 3) break
   }
+  return bitsOf(numbers, contexts, bits) / 8
+}
+
+function bitsOf(numbers: Numbers, contexts: Int32Array, bits: Float64Array): number {
   let all = 0
   for (const [at, context] of contexts.entries())
     all += bits[context * VALUES + STEPS + (numbers[at] ?? 0)] ?? 0
-  return all / 8
+  return all
 }
 
 /** Of the two steps around the best, and none at all, the one with the best balance; else what is. */
