@@ -121,26 +121,43 @@ export const noteOf = (space: Space, kind: NoteKind, text: string, more: Partial
   ...more,
 })
 
-/** Makes copies of messages, and remembers them, so that nothing is made or counted twice while a message stays the same. */
+/**
+ * Makes copies of messages, and remembers them, so that nothing is made or counted twice while a message stays the same. What a
+ * copy costs is asked again where an estimator may have learnt.
+ */
 export function remembered(
   make: (item: DraftItem, space: Space) => DraftItem,
 ): (item: DraftItem, space: Space) => DraftItem {
-  const known = new WeakMap<Message, { estimate: Space['estimate']; made: DraftItem }>()
+  /** No copy where the message stays as it is. */
+  const known = new WeakMap<Message, { estimate: Space['estimate']; copy: DraftItem | undefined }>()
   return (item, space) => {
     const present = known.get(item.message)
-    if (present?.estimate === space.estimate) return present.made
+    if (present?.estimate === space.estimate) {
+      const { copy } = present
+      if (!copy) return item
+      const tokens = space.estimate.message(copy.message)
+      return tokens === copy.tokens ? copy : { ...copy, tokens }
+    }
     const made = make(item, space)
-    known.set(item.message, { estimate: space.estimate, made })
+    known.set(item.message, { estimate: space.estimate, copy: made === item ? undefined : made })
     return made
   }
 }
 
-/** An item whose message was changed: no revision of it any more, so that nobody takes the one for the other. */
+/** No revision of the message any more, so that nobody takes the one for the other; what was counted of it is not its. */
+function unmeasured({ rev: _rev, ...message }: Message): Message {
+  if (message.role !== 'assistant') return message
+  const { usage: _usage, ...rest } = message
+  return rest
+}
+
+/** An item whose message was changed. */
 export function changedItem(
   { as, changes = [] }: DraftItem,
-  { rev: _rev, ...message }: Message,
+  message: Message,
   change: ItemChange,
   { estimate }: Space,
 ): DraftItem {
-  return { message, as, tokens: estimate.message(message), changes: [...changes, change] }
+  const made = unmeasured(message)
+  return { message: made, as, tokens: estimate.message(made), changes: [...changes, change] }
 }

@@ -55,6 +55,10 @@ export interface Estimator {
   text(text: string): number
   /** With what a message costs beside its content. An answer of the same model costs what its usage says, less its reasoning. */
   message(message: Message): number
+  /** What a text or a message is made of: it stays the same, whatever is learnt. */
+  counts(of: string | Message): Counts
+  /** What that costs, by what was learnt. */
+  cost(counts: Counts): number
   /** A whole request: what was counted of its session already, and an estimate of what is new. */
   messages(messages: Iterable<Message>, rest?: Omit<CountableRequest, 'messages'>): number
   /** Goes on counting a text. Costs what is appended; the sum is that of the whole text, however it is cut. */
@@ -98,6 +102,8 @@ export function estimatorOf(tables: TokenTables, options: EstimatorOptions): Est
   const tally = createTally(counter, family, options)
   let calibration = options.calibration ?? uncalibrated(messageOverhead, known !== undefined)
   let surprised = !onSurprise
+  const estimate = ({ counts, session }: CountedRequest): number =>
+    whole(tokensOf(calibration, counts, session))
   const alone = (counts: Counts): number => whole(costOf(calibration, counts))
   const spread = count ? ([0, 0] as const) : tables.spread
   const bounds = (tokens: number, counted = 0): Bounds =>
@@ -113,10 +119,9 @@ export function estimatorOf(tables: TokenTables, options: EstimatorOptions): Est
   return {
     text: (text) => alone(tally.text(text)),
     message: (message) => alone(tally.message(message)),
-    messages(messages, rest) {
-      const { counts, session } = countedBy({ ...rest, messages, actual: 0 })
-      return whole(tokensOf(calibration, counts, session))
-    },
+    counts: (of) => (typeof of === 'string' ? tally.text(of) : tally.message(of)),
+    cost: alone,
+    messages: (messages, rest) => estimate(countedBy({ ...rest, messages, actual: 0 })),
     append(state, text) {
       const { parts, ...position } = counter.append(state, text)
       return { ...position, tokens: alone([...parts, 0, 0]) }
@@ -124,8 +129,8 @@ export function estimatorOf(tables: TokenTables, options: EstimatorOptions): Est
     measure: tally.request,
     calibrate(report) {
       const counted = 'counts' in report ? report : countedBy(report)
-      const { actual, counts, session } = counted
-      const estimated = whole(tokensOf(calibration, counts, session))
+      const { actual, session } = counted
+      const estimated = estimate(counted)
       const lesson = learn(calibration, counted)
       const before = calibration.last?.session === session ? calibration.last?.actual : 0
       const { high } = bounds(estimated, before)

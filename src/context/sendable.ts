@@ -106,7 +106,7 @@ export function withAnsweredCalls(
     return kept
   })
   if (content.length === message.content.length) return message
-  const { rev: _rev, ...rest } = message
+  const { rev: _rev, usage: _usage, ...rest } = message
   const stripped = { ...rest, content }
   return says(stripped) ? stripped : 'dangling'
 }

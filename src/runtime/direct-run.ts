@@ -162,7 +162,9 @@ interface Given {
 }
 
 /** What a run gets besides what its user chose. */
-type Lent = Pick<RunOptions, 'log' | 'env' | 'signal' | 'records' | 'watch'> & { traceparent: string }
+type Lent = Pick<RunOptions, 'log' | 'env' | 'signal' | 'records' | 'shared' | 'watch'> & {
+  traceparent: string
+}
 
 /** A run to its end, however often it has to wait for somebody on the way. */
 async function toTheEnd(given: Given, bell: Bell, lent: Lent): Promise<void> {
@@ -209,7 +211,8 @@ export function begin(runs: Runs, host: RuntimeHost, turnOf: TurnOf, signal: Abo
     const calls = callLog(records, { keep: runs.options.keepCalls })
     const watch = [calls.watch, ...(runs.options.watch ?? [])]
     const traceparent = traceparentAfter(runs.options.traceparent?.(), host.env.random)
-    const lent = { log, env: host.env, signal: abort.signal, records, watch, traceparent }
+    const shared = recordsOf(host.storage, null)
+    const lent = { log, env: host.env, signal: abort.signal, records, shared, watch, traceparent }
     const run = toTheEnd({ runs, host, turnOf, abort, kept }, bell, lent)
     const ended = () => {
       const kept = calls.flush().then(() => void runs.keeping.delete(kept))

@@ -161,6 +161,7 @@ async function preview(
     ...(tools?.length && { tools: specsOf(tools) }),
     ...{ sessionId, model, env: host.env, signal: new AbortController().signal },
     records: recordsOf(host.storage, sessionId),
+    shared: recordsOf(host.storage, null),
     preview: true,
   })
 }

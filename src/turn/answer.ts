@@ -184,7 +184,7 @@ function settle(run: Run, answer: Answer, final: Final): Settlement {
 async function contextOf(run: Run): Promise<ModelContext | typeof STOPPED> {
   const { options, trail, gate, specs } = run
   if (gate.signal.aborted) return STOPPED
-  const { system, context = assembleContext, sessionId, model, env, records } = options
+  const { system, context = assembleContext, sessionId, model, env, records, shared } = options
   const messages = [...run.history, ...trail]
   const input = {
     messages,
@@ -192,6 +192,7 @@ async function contextOf(run: Run): Promise<ModelContext | typeof STOPPED> {
     ...(specs.length > 0 && { tools: specs }),
     ...{ sessionId, model, env, signal: gate.signal },
     ...(records && { records }),
+    ...(shared && { shared }),
   }
   return gate.race(Promise.resolve(context(input)))
 }

@@ -1,7 +1,6 @@
 import { capabilitiesOf } from '../adapters/capabilities.ts'
 import { type AssembledContext, applied, closeDraft } from '../context/assemble.ts'
 import type { Draft, Policy, Space } from '../context/draft.ts'
-import { createEstimator } from '../context/estimate.ts'
 import { keptEstimates } from '../context/kept-estimates.ts'
 import { type MixOptions, recommendedMix } from '../context/mix.ts'
 import { recalled } from '../context/notes.ts'
@@ -11,6 +10,7 @@ import type { SessionRecords } from '../context/session-records.ts'
 import { summarised } from '../context/summary.ts'
 import { type ErrorData, errorData } from '../lib/errors.ts'
 import { textOf } from '../message/text.ts'
+import { modelEstimates } from './model-estimates.ts'
 import type { ContextInput } from './run-turn.ts'
 import {
   keepSummaries,
@@ -19,10 +19,11 @@ import {
   type SummaryOptions,
   type SummaryReport,
 } from './summaries.ts'
+import type { WatchCalls } from './watch.ts'
 
-export interface DefaultContextOptions
-  extends MixOptions,
-    Pick<AssembleOptions, 'reserve' | 'estimate' | 'interrupted'> {
+export interface DefaultContextOptions extends MixOptions, Pick<AssembleOptions, 'reserve' | 'interrupted'> {
+  /** What estimates for every model. @default for each model its own, which learns from each call and keeps what it learnt */
+  estimate?: AssembleOptions['estimate']
   /** Tokens the model can hold. @default what is known of the model by its name (`capabilitiesOf`), else no limit */
   window?: number
   /** Makes summaries of the oldest turns, when there are many. @default none are made */
@@ -76,17 +77,19 @@ function recaller(recall: Recall | undefined, turns: number) {
  * The mix that is recommended for long conversations with tools: the instructions first and untouched; pins; the task; the last
  * turns whole; older tool results as their conclusion, errors a while longer and then as a line; oversized results cut; a
  * summary of the oldest turns, where `summarise` is given; what was recalled; room for the answer; the newest message last.
- * Every part is an option. Make one for all calls of a runtime: it remembers estimates and copies.
+ * Every part is an option. Make one for all calls of a runtime: it remembers estimates and copies. Tokens are estimated for the
+ * model that is asked, and each count of its provider teaches; in `direct`, what was learnt is kept by model.
  *
  * @example
  * direct({ model, context: defaultContext({ summarise: summariseWith(smallModel) }) })
  */
 export function defaultContext(
   options: DefaultContextOptions = {},
-): (input: ContextInput) => Promise<DefaultContext> {
+): ((input: ContextInput) => Promise<DefaultContext>) & { watch?: WatchCalls } {
   const { summarise, strategy = summarise ? 'summarize' : 'drop_oldest_pair', turns = 5 } = options
   const mix = recommendedMix({ ...options, strategy, turns })
-  const estimate = keptEstimates(options.estimate ?? createEstimator())
+  const own = options.estimate && keptEstimates(options.estimate)
+  const byModel = modelEstimates()
   const recallFor = recaller(options.recall, turns)
   const summaries: Summaries | undefined =
     summarise && strategy === 'summarize'
@@ -106,13 +109,13 @@ export function defaultContext(
     })
   }
 
-  return async (input) => {
+  const assemble = async (input: ContextInput): Promise<DefaultContext> => {
+    const estimate = own ?? (await byModel.of(input))
     const window = options.window ?? capabilitiesOf(input.model).contextWindow
     const opened = openDraft({ ...input, ...options, estimate, ...(window !== undefined && { window }) })
-    const { space } = opened
-    const first = applied(opened.draft, mix.first, space)
+    const first = applied(opened.draft, mix.first, opened.space)
     const [summary, found] = await Promise.all([
-      summaryFor(opened.draft, first.draft, space, input),
+      summaryFor(opened.draft, first.draft, opened.space, input),
       recallFor(opened.draft, input),
     ])
     const rest = [
@@ -121,11 +124,12 @@ export function defaultContext(
       ...(options.policies ?? []),
       ...mix.last,
     ]
-    const last = applied(first.draft, rest, space)
+    const last = applied(first.draft, rest, opened.space)
     return {
       ...closeDraft(opened, last.draft, [...first.names, ...last.names]),
       ...(summary?.report && { summary: summary.report }),
       ...(found.error && { recallError: found.error }),
     }
   }
+  return own ? assemble : Object.assign(assemble, { watch: byModel.watch })
 }

@@ -34,6 +34,8 @@ export interface ContextInput {
   signal: AbortSignal
   /** Where what is derived from the session is kept; absent where the owner of the history lends nothing. */
   records?: SessionRecords
+  /** The same for what belongs to no session, such as what was learnt of a model. */
+  shared?: SessionRecords
   /** Somebody only looks: no model is to be asked for anything. @default false */
   preview?: boolean
 }
@@ -56,11 +58,13 @@ export interface RunOptions {
   call?: CallOptions
   /** Lent to `context`. */
   records?: SessionRecords
+  /** Lent to `context`. */
+  shared?: SessionRecords
   /**
    * Decides before each model call what the model gets to see. What it throws fails the answer, with the code of a
-   * `TidemarkError`. @default assembleContext
+   * `TidemarkError`. Its own `watch` hears of each call. @default assembleContext
    */
-  context?: (input: ContextInput) => ModelContext | Promise<ModelContext>
+  context?: ((input: ContextInput) => ModelContext | Promise<ModelContext>) & { watch?: WatchCalls }
   /** Most model calls in one run. @default 8 */
   maxSteps?: number
   /** Remembers what was executed, so that nothing is executed twice. @default what the trail tells of it */

@@ -53,10 +53,10 @@ export function beginCall(
   context: (ModelContext & Account) | undefined,
   attempt: number,
 ): Call {
-  const { env, watch = [], call, model, sessionId, runId } = options
+  const { env, call, model, sessionId, runId } = options
+  const watch = [...(options.watch ?? []), options.context?.watch].filter((one) => one !== undefined)
   let traceparent = traceparentAfter(options.traceparent, env.random)
   if (watch.length === 0) return { traceparent, heard: () => undefined, end: () => undefined }
-  const startedAt = env.now()
   const known = {
     ...{
       id: env.createId(),
@@ -67,7 +67,7 @@ export function beginCall(
       provider: model.provider,
       model: model.id,
     },
-    startedAt,
+    startedAt: env.now(),
     ...(context && { sent: sentOf(context) }),
   }
   const start: CallStart = {
@@ -80,7 +80,7 @@ export function beginCall(
   const watches = watch.flatMap((begin) => quietly(() => begin(start)) ?? [])
   for (const one of watches) if (traceOf(one.traceparent)) traceparent = one.traceparent ?? traceparent
   const { traceId = '', spanId = '' } = traceOf(traceparent) ?? {}
-  const since = () => Math.max(0, env.now() - startedAt)
+  const since = () => Math.max(0, env.now() - known.startedAt)
   let firstByte: number | undefined
   return {
     traceparent,

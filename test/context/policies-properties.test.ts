@@ -4,6 +4,7 @@ import { type AssembledContext, assembleContext } from '../../src/context/assemb
 import { clipBlocks } from '../../src/context/clip.ts'
 import { compactResults, squeezeNewest } from '../../src/context/compact.ts'
 import type { Policy } from '../../src/context/draft.ts'
+import { createEstimator } from '../../src/context/estimate.ts'
 import { keptEstimates } from '../../src/context/kept-estimates.ts'
 import { recommendedMix } from '../../src/context/mix.ts'
 import { finishedTasks, goalNote, nearQuestion, pins, recalled } from '../../src/context/notes.ts'
@@ -14,7 +15,7 @@ import { finder } from '../../src/context/secrets.ts'
 import { TidemarkError } from '../../src/lib/errors.ts'
 import type { Message } from '../../src/message/schema.ts'
 import { TARGETS } from '../adapters/pairs/targets.ts'
-import { deepFreeze } from '../support/messages.ts'
+import { assistantMessage, deepFreeze, userMessage } from '../support/messages.ts'
 import { problemsOf } from './checker.ts'
 import { history } from './history.ts'
 
@@ -151,6 +152,29 @@ test('estimates are known again by id and revision, where a message was read ane
   const read = (row: unknown) => known.message(structuredClone(row) as Message)
   expect([read(one), read(one), read(two), read(two), read(one)]).toEqual([1, 1, 2, 2, 3])
   expect([read({ sessionId: 's', id: 'm' }), read({ sessionId: 's', id: 'm' })]).toEqual([4, 5])
+})
+
+test('nothing is counted twice by an estimator that learns, and what it learnt holds for what was counted', () => {
+  const estimator = createEstimator()
+  const counted: unknown[] = []
+  const kept = keptEstimates({
+    ...estimator,
+    counts(of) {
+      counted.push(of)
+      return estimator.counts(of)
+    },
+  })
+  const question = userMessage('u1', 'How long is the way to the moon? '.repeat(20))
+  const messages = [question, assistantMessage('a1', 'Long.'), userMessage('u2', 'And to the sun?')]
+  const policies = [clipBlocks({ others: 40 })]
+  const before = assembleContext({ messages, policies, estimate: kept })
+  expect(before.policies).toEqual(['clip'])
+  const once = counted.length
+  for (let report = 0; report < 5; report++) estimator.calibrate({ messages, actual: 400 })
+  const after = assembleContext({ messages, policies, estimate: kept })
+  expect(counted).toHaveLength(once)
+  expect(after.tokens).toBeGreaterThan(before.tokens)
+  expect(after.tokens).toBe(after.messages.reduce((sum, one) => sum + estimator.message(one), 0))
 })
 
 test.each(Object.entries(TARGETS))(
