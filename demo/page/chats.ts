@@ -1,4 +1,4 @@
-import { type Chat, createChat, direct, type Runtime, remote } from 'tidemark'
+import { type Chat, createChat, defaultContext, direct, type Runtime, remote } from 'tidemark'
 import { dexieStorage } from 'tidemark/dexie'
 import { openaiChat } from 'tidemark/openai-chat'
 import { tools } from '../tools.ts'
@@ -7,11 +7,19 @@ import type { RuntimeName } from './route.ts'
 
 const SYSTEM = 'You are a calm, precise assistant. Answer in Markdown, briefly where that is enough.'
 
+/** Tokens. Nothing is known of the stand-in by its name, and something shall give way in a long conversation. */
+const STAND_IN_WINDOW = 16_000
+
 /** The two ways to get an answer. Behind the store they are the same. */
 const RUNTIMES: Readonly<Record<RuntimeName, (config: PageConfig) => Runtime>> = {
   remote: () => remote({ url: '/api' }),
-  direct: ({ model }) =>
-    direct({ model: openaiChat(model, { baseURL: '/llm/openai' }), system: SYSTEM, tools }),
+  direct: ({ model, standIn }) =>
+    direct({
+      model: openaiChat(model, { baseURL: '/llm/openai' }),
+      system: SYSTEM,
+      tools,
+      context: defaultContext(standIn ? { window: STAND_IN_WINDOW } : {}),
+    }),
 }
 
 /** A chat per runtime, each with its own database, opened at its first use and kept: a run goes on behind the other. */

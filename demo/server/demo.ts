@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { serveStatic } from '@hono/node-server/serve-static'
 import { type Context, Hono } from 'hono'
+import { defaultContext } from 'tidemark'
 import { openaiChat } from 'tidemark/openai-chat'
 import { createChatHandler, createProxyHandler } from 'tidemark/server'
 import { sqliteStore } from 'tidemark/server/sqlite'
@@ -35,10 +36,13 @@ export interface Demo {
 
 const SYSTEM = 'You are a calm, precise assistant. Answer in Markdown, briefly where that is enough.'
 
+/** Tokens that the stand-in is taken to hold, of which nothing is known by its name. */
+const STAND_IN_WINDOW = 16_000
+
 const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost'])
 
 /** The chat server: owns the sessions and runs the turns of `remote`. */
-async function openChat(database: string, { model, baseURL, apiKey }: Upstream) {
+async function openChat(database: string, { model, baseURL, apiKey, standIn }: Upstream) {
   await mkdir(dirname(database), { recursive: true })
   const store = sqliteStore(database)
   const chat = createChatHandler({
@@ -46,6 +50,7 @@ async function openChat(database: string, { model, baseURL, apiKey }: Upstream) 
     model: openaiChat(model, { baseURL, ...(apiKey && { apiKey }) }),
     system: SYSTEM,
     tools,
+    context: defaultContext(standIn ? { window: STAND_IN_WINDOW } : {}),
     basePath: '/api',
     // How long the answers of a killed process may look alive.
     lease: 5000,
