@@ -3,8 +3,8 @@ import { readProjectFile } from '../support/files.ts'
 
 const page = readProjectFile('docs/guarantees.md')
 const sections = page.split(/^## /m).slice(1)
-const plants = ['planted.ts', 'planted-server.ts']
-  .map((file) => readProjectFile(`test/simulation/${file}`))
+const plants = ['simulation/planted.ts', 'simulation/planted-server.ts', 'scenarios/planted.ts']
+  .map((file) => readProjectFile(`test/${file}`))
   .join()
 
 /** The tests that a section links to, by title and file. */
