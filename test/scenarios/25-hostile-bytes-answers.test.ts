@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { ending, shown } from '../chat/direct-chat.ts'
 import { createWorld, noStrayRejections } from '../chat/world.ts'
-import { expectInStep, remoteChat, requestsTo, SEND } from './remote-chat.ts'
-import { json, refusal, scriptedServer } from './scripted-server.ts'
+import { expectInStep, remoteChat, requestsTo, SEND } from '../runtime/remote-chat.ts'
+import { json, refusal, scriptedServer } from '../runtime/scripted-server.ts'
 
 noStrayRejections()
 
@@ -39,7 +39,7 @@ const answers: [name: string, answer: () => Response][] = [
   ['an empty stream', () => new Response('', { headers: { 'content-type': 'text/event-stream' } })],
 ]
 
-describe('a server that answers to reading with', () => {
+describe('25: a server that answers to reading with', () => {
   test.each(answers)(
     '%s is asked with patience, and the chat is in step once it is itself again',
     async (_, answer) => {
@@ -60,7 +60,7 @@ describe('a server that answers to reading with', () => {
   )
 })
 
-describe('a server that answers to sending with', () => {
+describe('25: a server that answers to sending with', () => {
   test.each(answers)('%s gets the message once, when it is itself again', async (name, answer) => {
     const open = remoteChat()
     const { session, server, chat, world } = open
@@ -94,7 +94,7 @@ describe('a server that answers to sending with', () => {
   })
 })
 
-test('an answer that is cut off is no answer: the message is sent again, with its key', async () => {
+test('25: an answer that is cut off is no answer: the message is sent again, with its key', async () => {
   const open = remoteChat()
   const { session, server, world } = open
   await (await session.send('fine')).answer
@@ -123,7 +123,7 @@ test('an answer that is cut off is no answer: the message is sent again, with it
   await expectInStep(open)
 })
 
-describe('a token that is no longer good', () => {
+describe('25: a token that is no longer good', () => {
   test('is asked for once more, and the request goes through', async () => {
     let token = 0
     const { session, server } = remoteChat({

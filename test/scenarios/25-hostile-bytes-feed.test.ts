@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { shown } from '../chat/direct-chat.ts'
 import { createWorld, noStrayRejections } from '../chat/world.ts'
-import { expectInStep, isEvents, remoteChat, requestsTo } from './remote-chat.ts'
-import { say } from './scripted-routes.ts'
-import { cut, openRoom, type Server, scriptedServer, stream } from './scripted-server.ts'
+import { expectInStep, isEvents, remoteChat, requestsTo } from '../runtime/remote-chat.ts'
+import { say } from '../runtime/scripted-routes.ts'
+import { cut, openRoom, type Server, scriptedServer, stream } from '../runtime/scripted-server.ts'
 
 noStrayRejections()
 
@@ -34,7 +34,7 @@ function cutAt(server: Server, at: number): { reached(): boolean } {
   return { reached: () => over }
 }
 
-test('a stream that is cut after any byte loses nothing, doubles nothing, and ends nothing', async () => {
+test('25: a stream that is cut after any byte loses nothing, doubles nothing, and ends nothing', async () => {
   let at = 1
   for (let reached = true; reached; at += 7) {
     const server = scriptedServer({ answer: () => ['Hé', 'llo ', '😀'] })
@@ -105,7 +105,7 @@ function poison(server: Server, frames: string, times: number): void {
   }
 }
 
-describe('a feed with', () => {
+describe('25: a feed with', () => {
   test.each(poisons)('%s is mended by pages', async (_, frames) => {
     const server = scriptedServer()
     const first = remoteChat({ server })
