@@ -81,8 +81,11 @@ export const turnOf = (items: readonly DraftItem[]): DraftTurn => {
 /** The draft without its oldest turns. */
 export function withoutTurns(draft: Draft, count: number, reason: DropReason): Draft {
   if (count <= 0) return draft
-  const gone = draft.turns.slice(0, count).flatMap(({ items }) => droppedOf(items, reason))
-  return { ...draft, turns: draft.turns.slice(count), dropped: [...draft.dropped, ...gone] }
+  // Most of a long history goes here: one list, made once.
+  const dropped = draft.dropped.slice()
+  for (const { items } of draft.turns.slice(0, count))
+    for (const { message, tokens } of items) dropped.push({ id: message.id, reason, tokens })
+  return { ...draft, turns: draft.turns.slice(count), dropped }
 }
 
 export const droppedOf = (items: readonly DraftItem[], reason: DropReason): DroppedMessage[] =>

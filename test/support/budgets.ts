@@ -108,7 +108,7 @@ export const budgets: readonly Budget[] = [
   {
     what: 'the estimator with large tables',
     entry: "export { createLargeEstimator } from 'tidemark'",
-    most: 5_900,
+    most: 5_910,
     promised: 4_000,
   },
   {
@@ -121,7 +121,7 @@ export const budgets: readonly Budget[] = [
     what: 'defaultContext on top of both runtimes: the recommended mix, summaries, the estimator and what is known of models',
     entry: `${both}\nexport { defaultContext } from 'tidemark'`,
     without: both,
-    most: 11_600,
+    most: 11_640,
   },
   {
     what: 'redaction of keys, cards, addresses and phones',
