@@ -1,5 +1,7 @@
 import { onTestFinished } from 'vitest'
 import { createChat } from '../../src/chat/create.ts'
+import type { ChatStorage } from '../../src/chat/ports.ts'
+import type { Runtime } from '../../src/chat/runtime-port.ts'
 import type { ChatSession } from '../../src/chat/types.ts'
 import type { ToolMessage } from '../../src/message/schema.ts'
 import { textOf } from '../../src/message/text.ts'
@@ -16,10 +18,19 @@ import { temporaryFolder } from '../server/stage.ts'
 /** What makes a tool's `execute` that is noted each time it is called. */
 export type Spy = (name: string, work?: (args: unknown) => unknown) => NonNullable<ToolOptions['execute']>
 
+/** Where a mistake can be made on purpose. */
+export interface Planted {
+  storage?(storage: ChatStorage): ChatStorage
+  runtime?(runtime: Runtime): Runtime
+  tool?(tool: Tool): Tool
+}
+
 export interface SceneOptions {
   /** What the model says after so many answers to the question. */
   steps: readonly ScriptStep[] | ((question: string, answered: number) => ScriptStep)
   tools(spy: Spy): Tool[]
+  /** Over `direct` only. */
+  planted?: Planted
 }
 
 /** A chat with a model that calls tools, over one of the runtimes. Its pages and servers can go without a word. */
@@ -28,6 +39,8 @@ export interface Scene {
   readonly executed: readonly string[]
   /** The same by the keys of the calls: name and key. */
   readonly keys: readonly string[]
+  /** Keys of calls of which nothing was stored when they were executed; nobody looks where there is a server. */
+  readonly early: readonly string[]
   readonly session: ChatSession
   /** The page goes, and comes back. */
   reload(): Promise<void>
@@ -54,26 +67,44 @@ const modelOf = ({ steps }: SceneOptions) =>
     return steps[answered] ?? 'The end.'
   })
 
+const newNotes = () => ({ executed: [] as string[], keys: [] as string[], early: [] as string[] })
+
 /** Notes what is executed, as long as the process lives that does so. */
-function spyOn({ executed, keys }: { executed: string[]; keys: string[] }, isAlive: () => boolean): Spy {
+function spyOn(
+  { executed, keys, early }: ReturnType<typeof newNotes>,
+  isAlive: () => boolean,
+  isStored: (key: string) => boolean = () => true,
+): Spy {
   return (name, work = (args) => args) =>
     (args, { key }) => {
       if (!isAlive()) return new Promise(() => {})
       executed.push(`${name} ${JSON.stringify(args)}`)
       keys.push(`${name} ${key}`)
+      if (!isStored(key)) early.push(key)
       return work(args)
     }
 }
 
 function directScene(options: SceneOptions): Scene {
   const world = createWorld()
-  const notes = { executed: [] as string[], keys: [] as string[] }
+  const notes = newNotes()
+  const { storage: disk, runtime: answers, tool: made } = options.planted ?? {}
   const browser = createBrowser()
   function open(storage: WatchedStorage, page: Page) {
     let alive = true
-    const tools = options.tools(spyOn(notes, () => alive))
-    const runtime = direct({ model: modelOf(options), tools })
-    const chat = createChat({ storage, env: world.env, runtime, platform: page.platform })
+    const isStored = (key: string) =>
+      storage.commits.some(({ changes }) =>
+        changes.some((change) => change.type === 'record' && change.record.key === key),
+      )
+    const tools = options.tools(spyOn(notes, () => alive, isStored)).map((tool) => made?.(tool) ?? tool)
+    const own = direct({ model: modelOf(options), tools })
+    const runtime = answers?.(own) ?? own
+    const chat = createChat({
+      storage: disk?.(storage) ?? storage,
+      env: world.env,
+      runtime,
+      platform: page.platform,
+    })
     onTestFinished(() => chat.close())
     async function die() {
       alive = false
@@ -103,7 +134,7 @@ function directScene(options: SceneOptions): Scene {
 
 function remoteScene(options: SceneOptions): Scene {
   const world = createWorld()
-  const notes = { executed: [] as string[], keys: [] as string[] }
+  const notes = newNotes()
   const process = () => {
     const life = { ends: false }
     return { life, tools: options.tools(spyOn(notes, () => !life.ends)) }

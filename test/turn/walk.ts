@@ -1,9 +1,18 @@
 import type { ChatSession } from '../../src/chat/types.ts'
 import { isSettled, type Message } from '../../src/message/schema.ts'
+import { textOf } from '../../src/message/text.ts'
 import { validateConversation } from '../../src/message/validate.ts'
 import { createChance } from '../../src/testing/sim/chance.ts'
 import { type Tool, tool } from '../../src/turn/tool.ts'
-import { type Call, calling, callsIn, type Scene, type SceneOptions, type Spy } from './scenes.ts'
+import {
+  type Call,
+  calling,
+  callsIn,
+  type Planted,
+  type Scene,
+  type SceneOptions,
+  type Spy,
+} from './scenes.ts'
 
 const parameters = { type: 'object' }
 
@@ -107,6 +116,29 @@ const shown = (session: ChatSession, newest = 1_000): string =>
       .map((message: Message) => [message.id, message.status, message.content]),
   )
 
+/** What is said of a call that was certainly not executed. */
+const NOT_EXECUTED = /did not allow this call|tool was not executed|before the tool was executed/
+
+/** Calls of an answer are answered in their order, and truthfully. */
+function* problemsOfResults(messages: readonly Message[], executed: ReadonlySet<string>): Generator<string> {
+  for (const [at, answer] of messages.entries()) {
+    if (answer.role !== 'assistant') continue
+    const calls = answer.content.flatMap((block, index) =>
+      block.type === 'toolCall' ? [[block, index] as const] : [],
+    )
+    for (const [n, [{ id, name }, index]] of calls.entries()) {
+      const result = messages[at + 1 + n]
+      if (result?.role !== 'tool' || result.toolCallId !== id) {
+        yield `call ${n} of ${answer.id} is not answered in its place`
+        continue
+      }
+      const isExecuted = executed.has(`${name} ${answer.id}_${index}`)
+      if (isExecuted && NOT_EXECUTED.test(textOf(result)))
+        yield `${name} was executed, and says: ${textOf(result)}`
+    }
+  }
+}
+
 function* problemsOf(scene: Scene, allowed: ReadonlySet<string>): Generator<string> {
   const { messages } = scene.session.get()
   for (const { code, message } of validateConversation(messages).errors)
@@ -118,6 +150,8 @@ function* problemsOf(scene: Scene, allowed: ReadonlySet<string>): Generator<stri
   const asking = [...counts.keys()].filter((key) => /^(asks|hurry) /.test(key))
   if (asking.length > allowed.size)
     yield `${asking.length} calls were executed that have to be allowed, ${allowed.size} were`
+  for (const key of scene.early) yield `${key} was executed before anything of it was stored`
+  yield* problemsOfResults(messages, new Set(counts.keys()))
   for (const { toolName, content, details } of callsIn(scene.session)) {
     const said = content[0]?.type === 'text' ? content[0].text : ''
     if (details !== undefined) yield `${toolName} has details`
@@ -126,11 +160,16 @@ function* problemsOf(scene: Scene, allowed: ReadonlySet<string>): Generator<stri
 }
 
 /** One walk by its seed: what went wrong. */
-export async function walk(seed: number, open: (options: SceneOptions) => Scene): Promise<string[]> {
+export async function walk(
+  seed: number,
+  open: (options: SceneOptions) => Scene,
+  planted?: Planted,
+): Promise<string[]> {
   const chance = createChance(seed)
   const scene = open({
     steps: (question, answered) => stepFor(seed, question, answered),
     tools: (spy) => tools(spy, () => chance.happens(0.3)),
+    ...(planted && { planted }),
   })
   const others: ChatSession[] = []
   const allowed = new Set<string>()
