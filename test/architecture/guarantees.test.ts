@@ -20,6 +20,23 @@ test('each of the fourteen guarantees has a section with tests', () => {
   expect(sections.filter((section) => linksOf(section).length === 0)).toEqual([])
 })
 
+/** What clients, servers and tabs keep to, and where it is tried under that name. */
+const RULES: Readonly<Record<string, string>> = {
+  'cursor and rows': 'scenarios/10-crash-in-resync.test.ts',
+  merge: 'protocol/merge.test.ts',
+  order: 'chat/view.test.ts',
+  send: 'chat/send.test.ts',
+  outbox: 'chat/outbox.test.ts',
+  echo: 'scenarios/08-either-order.test.ts',
+  silence: 'scenarios/14-17-silence.test.ts',
+  'stop is not disconnect': 'scenarios/06-left.test.ts',
+  tabs: 'chat/tabs-alone.test.ts',
+}
+
+test.each(Object.entries(RULES))('the rule of sync “%s” has tests that bear its name', (rule, file) => {
+  expect(readProjectFile(`test/${file}`)).toMatch(new RegExp(`'(\\d+, )?${rule}(: .+)?'`))
+})
+
 test('every test that is named is there under that title', () => {
   const missing = sections
     .flatMap(linksOf)

@@ -25,7 +25,7 @@ const words = (decision: OutboxDecision): string =>
       ? `wait ${decision.until}`
       : decision.type
 
-describe('the next row', () => {
+describe('outbox: the next row', () => {
   const tables: [name: string, rows: OutboxRow[], queue: string, lane: string][] = [
     ['of nothing', [], 'idle', 'idle'],
     ['is the first by position, not by arrival', [row('b', 2), row('a', 1)], 'send a', 'idle'],
@@ -107,7 +107,7 @@ describe('the next row', () => {
   })
 })
 
-describe('after a failure', () => {
+describe('outbox: after a failure', () => {
   test.each(ErrorCode.options)('%s is tried again or refused, as its code says', (code) => {
     const failed = afterFailure(
       row('a', 1, { claim: 'tab', attempts: 2 }),

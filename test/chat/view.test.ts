@@ -19,7 +19,7 @@ const a = user('a', { seq: 1 })
 const b = assistant('b', { seq: 2, parentId: 'a', status: 'completed' })
 const c = user('c', { parentId: 'b', status: 'pending' })
 
-describe('the view', () => {
+describe('order: the view', () => {
   const tables: [name: string, state: SessionState, shown: string[], hasOlder: boolean][] = [
     ['of nothing is empty', emptyState(SESSION), [], false],
     ['is the branch of the head, oldest first', state('b', b, a), ['a', 'b'], false],

@@ -11,7 +11,7 @@ import { assistant, created, delta, plain, session, started, text, user } from '
 const idsOf = (page: MessagePage, from = empty) =>
   [...messagesOf(mergePage(from, page))].map(({ id }) => id).toSorted()
 
-describe('of two versions of a message', () => {
+describe('merge: of two versions of a message', () => {
   const versions = (status: Status, rev: number | undefined, value: string): Message =>
     assistant('a', { status, content: text(value), ...(rev !== undefined && { rev }) })
 
@@ -118,7 +118,7 @@ describe('of two versions of a message', () => {
   })
 })
 
-describe('a page', () => {
+describe('merge: a page', () => {
   test('that names a message twice takes the newer, wherever it stands', () => {
     const rows = [user('u', { rev: 1 }), user('u', { rev: 3, name: 'new' }), user('u', { rev: 2 })]
     for (const messages of [rows, rows.toReversed()])

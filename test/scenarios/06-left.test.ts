@@ -22,7 +22,7 @@ const ways: [name: string, leave: (client: Client) => unknown][] = [
   ['a proxy that hangs up', ({ line }) => line.cut()],
 ]
 
-test.each(ways)('6: %s does not cancel the run', async (_, leave) => {
+test.each(ways)('6, stop is not disconnect: %s does not cancel the run', async (_, leave) => {
   for (const ms of [0, 15, 60]) {
     const world = createWorld()
     const model = scriptedModel(() => WHOLE, { chunkSize: 4, pace: () => world.env.sleep(10) })

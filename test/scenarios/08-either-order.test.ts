@@ -63,7 +63,7 @@ describe('8: one bubble, although', () => {
   })
 })
 
-test('8: a server that gives ids of its own renames the bubble in one step, and a list keyed by its key does not flicker', async () => {
+test('8, echo: a server that gives ids of its own renames the bubble in one step, and a list keyed by its key does not flicker', async () => {
   for (const feedFirst of [true, false]) {
     const server = scriptedServer({ renames: true })
     const open = remoteChat({ server, world: createWorld({ name: `w-${feedFirst}` }) })

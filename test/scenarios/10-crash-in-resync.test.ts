@@ -74,7 +74,7 @@ async function behind(pageSize: number) {
   return { server, room, storage }
 }
 
-describe('10: a crash between any two transactions of a resync', () => {
+describe('10, cursor and rows: a crash between any two transactions of a resync', () => {
   test('costs reading again, never a hole: for every one of them', async () => {
     let whole = 0
     for (let commits = 0; ; commits++) {

@@ -74,7 +74,7 @@ describe('14: a socket is half open for ten minutes, while the device sleeps:', 
   })
 })
 
-test('15: only comments for minutes: no reconnect. No bytes: reconnect after 2.5 heartbeats', async () => {
+test('15, silence: only comments for minutes: no reconnect. No bytes: reconnect after 2.5 heartbeats', async () => {
   const server = startServer({ heartbeat: 15_000 })
   const client = openClient(server)
   await ended(server, (await client.session.send('one')).answer)
