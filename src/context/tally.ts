@@ -59,7 +59,11 @@ function saidTokens(message: Message, model: string | undefined): number | undef
 export function createTally(counter: TextCounter, family: Family, options: TallyOptions): Tally {
   const { model, media, requestOverhead = 3, toolOverhead = 8, toolFactor = 1 } = options
   const addText = (sums: Sums, text: string): Sums => {
-    for (const [at, part] of counter.parts(text).entries()) sums[at] = (sums[at] ?? 0) + part
+    const [words, signs, alphabets, ideographs] = counter.parts(text)
+    sums[0] += words
+    sums[1] += signs
+    sums[2] += alphabets
+    sums[3] += ideographs
     return sums
   }
   const addMessage = (sums: Sums, message: Message): Sums => {

@@ -64,17 +64,17 @@ export type Scan = (from: Scanned, text: string) => Scanned
 export function createScan(cells: Readonly<Record<number, number>>): Scan {
   const kinds = kindsOfUnits()
   return ({ length, sums, end }, text) => {
-    let [all, most] = sums
-    const parts = Float64Array.from(sums)
+    let [all, most, signs, alphabets, ideographs] = sums
     let [history, script, place, letter, sign] = end
     for (let at = 0; at < text.length; at++) {
       const unit = text.charCodeAt(at)
       const kind = kinds[unit] ?? 0
       const own = kind & 15
       // A capital after a small letter begins a new run.
-      if (((kind >> 4) & 31) !== script || (own === UPPER && (history & 15) === LOWER)) place = 0
+      const next = (kind >> 4) & 31
+      if (next !== script || (own === UPPER && (history & 15) === LOWER)) place = 0
       else if (place < LONGEST) place = script === DIGITS && place === 2 ? 0 : place + 1
-      script = (kind >> 4) & 31
+      script = next
       history = ((history << 4) | own) & (HISTORIES - 1)
       let content = NONE
       if (own === LOWER || own === UPPER) {
@@ -98,12 +98,13 @@ export function createScan(cells: Readonly<Record<number, number>>): Scan {
       const value = (cells[history] ?? 0) + (cells[RUNS + script * 16 + place] ?? 0) + (cells[content] ?? 0)
       all += value
       if (all > most) most = all
-      if (kind > 511) parts[1 + (kind >> 9)] = (parts[1 + (kind >> 9)] ?? 0) + value
+      if (kind >= 3 * 512) ideographs += value
+      else if (kind >= 2 * 512) alphabets += value
+      else if (kind >= 512) signs += value
     }
-    const [, , ofSigns = 0, ofAlphabets = 0, ofIdeographs = 0] = parts
     return {
       length: length + text.length,
-      sums: [all, most, ofSigns, ofAlphabets, ofIdeographs],
+      sums: [all, most, signs, alphabets, ideographs],
       end: [history, script, place, letter, sign],
     }
   }
