@@ -140,7 +140,7 @@ export async function stop(core: Core, deps: ActionDeps): Promise<void> {
   // What is stopped already is told only once.
   const told = new Set([...core.outbox.values()].map(cancelledRun))
   const requests = [...runs].flatMap((runId) => {
-    if (told.has(runId)) return []
+    if (told.has(runId) || core.stopped.has(runId)) return []
     const body: Command = { id: createId(), type: 'cancel', runId }
     return [{ id: body.id, request: { type: 'command' as const, body } }]
   })

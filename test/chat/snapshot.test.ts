@@ -109,16 +109,17 @@ describe('a message of its own', () => {
     const bad = () => {
       throw new Error('a broken watcher')
     }
-    session.subscribe(bad)
+    const watching = [session, chat.health, chat.sessions].map((store) => store.subscribe(bad))
     session.subscribe(() => told++)
-    chat.health.subscribe(bad)
-    chat.sessions.subscribe(bad)
     session.subscribe(() => {
       for (const { id } of session.get().messages) session.message(id).onAppend(bad)
     })
     for (const text of ['one', 'two']) await (await session.send(text)).answer
     await expect.poll(() => told).toBeGreaterThan(0)
     await expect.poll(() => thrown.length).toBeGreaterThan(3)
+    // What comes after this test must not be caught for it.
+    for (const end of watching) end()
+    await idle()
     process.removeAllListeners('uncaughtException')
     for (const listener of others) process.on('uncaughtException', listener)
     expect(shown(session.get().messages)).toEqual(['one', 're: one', 'two', 're: two'])
