@@ -12,9 +12,9 @@ export interface Overheads {
 
 /**
  * By model: request, message, tools, and the factor for the tools' JSON. The first that matches counts. OpenAI's messages as in its
- * cookbook, "How to count tokens with tiktoken"; all else is what recorded requests were counted as. (What Anthropic's pricing of tool
- * use tells of its models is somewhat less, since each tool has a frame too.) Google's own interface counts declarations of
- * tools whole, gateways to it hardly more than their words: those say `google/gemini-…`. Perplexity counts the text alone.
+ * cookbook, "How to count tokens with tiktoken"; all else is what recorded requests were counted as, few of them for Perplexity, which
+ * counts the text alone, and for Google: its own interface counts declarations of tools whole, gateways to it hardly more than
+ * their words, and those say `google/gemini-…`.
  */
 const ROWS: readonly (readonly [RegExp, number, number, number, number])[] = [
   [/gpt-oss/, 62, 4, 15, 0.8],
