@@ -44,8 +44,14 @@ interface RowsProps {
 function Rows({ snapshot, line, messages }: RowsProps) {
   const { session } = useConversation()
   const mark = settledUpTo(messages, snapshot.tidemark ? session.message(snapshot.tidemark).get() : undefined)
+  // Versions of a message share one row: whoever goes from one to another keeps the focus on the arrow, even where the
+  // branch goes to and fro before it settles.
+  const rowOf = (message: Message) => {
+    const [oldest = message.id] = session.branches(message.id)
+    return keyOf(session.message(oldest).get() ?? message)
+  }
   return messages.map((message, index) => (
-    <Fragment key={keyOf(message)}>
+    <Fragment key={rowOf(message)}>
       <Row
         id={message.id}
         siblings={session.branches(message.id).join(' ')}
