@@ -4,7 +4,6 @@ import { edgesFirst, finishedTasks, goalNote, nearQuestion, pins, recalled } fro
 import { slidingWindow } from '../../src/context/policies.ts'
 import type { Recalled } from '../../src/context/recalled.ts'
 import type { Message } from '../../src/message/schema.ts'
-import { textOf } from '../../src/message/text.ts'
 import {
   assistantMessage,
   callingMessage,
@@ -12,12 +11,8 @@ import {
   toolMessage,
   userMessage,
 } from '../support/messages.ts'
-import { ids, sent, turn, why } from './sent.ts'
+import { exact, ids, sent, turn, why } from './sent.ts'
 
-const exact = {
-  text: (text: string) => text.length,
-  message: (message: Message) => 1 + textOf(message).length,
-}
 const by = (messages: Message[], policies: Policy[], window?: number, system = 'Be brief.') =>
   sent(deepFreeze(messages), {
     system,

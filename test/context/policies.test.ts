@@ -13,13 +13,8 @@ import {
   toolMessage,
   userMessage,
 } from '../support/messages.ts'
-import { ids, sent, turn, why } from './sent.ts'
+import { exact, ids, sent, turn, why } from './sent.ts'
 
-/** One token a message, one a character of text. */
-const exact = {
-  text: (text: string) => text.length,
-  message: (message: Message) => 1 + textOf(message).length,
-}
 const fiveTurns = [...turn(1), ...turn(2), ...turn(3), ...turn(4), userMessage('u5', 'q'.repeat(9))]
 const by = (messages: Message[], policies: Policy[], window?: number) =>
   sent(deepFreeze(messages), {

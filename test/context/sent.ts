@@ -2,6 +2,7 @@ import { expect } from 'vitest'
 import { assembleContext } from '../../src/context/assemble.ts'
 import type { AssembleOptions } from '../../src/context/open-draft.ts'
 import type { Message } from '../../src/message/schema.ts'
+import { textOf } from '../../src/message/text.ts'
 import { assistantMessage, userMessage } from '../support/messages.ts'
 import { problemsOf } from './checker.ts'
 
@@ -24,3 +25,9 @@ export const ids = (context: { messages: Message[] }) =>
 /** What is left out and why, in one line. */
 export const why = ({ dropped }: { dropped: { id: string; reason: string }[] }) =>
   dropped.map(({ id, reason }) => `${id} ${reason}`).join(', ')
+
+/** Counts one token a message, and one a character of text. */
+export const exact = {
+  text: (text: string) => text.length,
+  message: (message: Message) => 1 + textOf(message).length,
+}
