@@ -1,6 +1,6 @@
 import { errorFrom, TidemarkError } from '../lib/errors.ts'
 import { leafOf } from '../message/tree.ts'
-import { type CallCommand, type Command, PatchSession } from '../protocol/commands.ts'
+import { type CallWord, type Command, PatchSession } from '../protocol/commands.ts'
 import { messageOf, messagesOf, putMessages, type SessionState, type Trace } from '../protocol/state.ts'
 import { answersTo } from './answers.ts'
 import { runOfMessage } from './calls.ts'
@@ -99,12 +99,7 @@ export async function selectBranch(core: Core, deps: ActionDeps, messageId: stri
 }
 
 /** Says something about a call that waits. Whether it was the first to do so is seen in the call's message. */
-async function sayOf(
-  core: Core,
-  deps: ActionDeps,
-  callId: string,
-  given: Pick<CallCommand, 'type'> & { [field: string]: unknown },
-): Promise<void> {
+export async function sayOf(core: Core, deps: ActionDeps, callId: string, given: CallWord): Promise<void> {
   await ready(core, deps)
   await carryOut(core, deps, callIntent(core.state, callId, given, deps.given()))
 }

@@ -1,4 +1,4 @@
-import type { Message, ToolMessage } from '../message/schema.ts'
+import type { AssistantBlock, Message, ToolCallBlock, ToolMessage } from '../message/schema.ts'
 import { messageOf, messagesOf, type SessionState } from '../protocol/state.ts'
 
 /** The run that a message belongs to: an answer's own, of a call's result that of the answer that made the call. */
@@ -17,6 +17,20 @@ export const messagesOfRun = (state: SessionState, runId: string): Message[] =>
   messagesOf(state)
     .filter((message) => runOfMessage(state, message) === runId)
     .sort((a, b) => (a.seq ?? 0) - (b.seq ?? 0))
+
+/** The call that a tool message answers or will answer, with what names it among all there are; where both are loaded. */
+export function callOf(
+  state: SessionState,
+  { toolCallId, parentId }: ToolMessage,
+): { call: ToolCallBlock; key: string } | undefined {
+  let found = parentId === null ? undefined : messageOf(state, parentId)
+  while (found?.role === 'tool' && found.parentId !== null) found = messageOf(state, found.parentId)
+  if (found?.role !== 'assistant') return undefined
+  const isCall = (block: AssistantBlock) => block.type === 'toolCall' && block.id === toolCallId
+  const index = found.content.findIndex(isCall)
+  const call = found.content[index]
+  return call?.type === 'toolCall' ? { call, key: `${found.id}_${index}` } : undefined
+}
 
 const isWaiting = (message: Message): message is ToolMessage =>
   message.role === 'tool' && (message.stage === 'approval' || message.stage === 'client')

@@ -8,7 +8,7 @@ import {
   type UserMessage,
 } from '../message/schema.ts'
 import { leafOf } from '../message/tree.ts'
-import { type CallCommand, Command } from '../protocol/commands.ts'
+import { type CallWord, Command } from '../protocol/commands.ts'
 import { idIn, messageOf, messagesOf, type SessionState } from '../protocol/state.ts'
 import { waitingIn } from './calls.ts'
 import type { OutboxRequest } from './ports.ts'
@@ -150,7 +150,7 @@ export function editIntent(
 export function callIntent(
   state: SessionState,
   callId: string,
-  given: Pick<CallCommand, 'type'> & { [field: string]: unknown },
+  given: CallWord,
   { createId }: Given,
 ): Intent {
   const message = waitingIn(state).find(({ id, toolCallId }) => id === callId || toolCallId === callId)

@@ -5,6 +5,7 @@ import { type Lobby, mayFollow, problem, storageFailed } from './lobby.ts'
 import { refuseStranded } from './lost.ts'
 import { endRuns, readAgain } from './reading.ts'
 import type { Room } from './room.ts'
+import { createServing } from './serving.ts'
 import { createSync } from './sync.ts'
 
 /** This tab writes the session from now on: what was cut off is ended, what waits is sent, what is missing is fetched. */
@@ -39,6 +40,9 @@ async function lead(lobby: Lobby, room: Room, lost: AbortSignal): Promise<void> 
     consume: async (events) => room.sync?.consume(events),
   })
   room.drain.kick()
+  const { serve } = runtime
+  if (serve) room.serving = createServing(core, serve, room.say, lost)
+  room.serving?.()
 }
 
 /** Another tab writes the session from now on, or may: what this one had begun, that one goes on with. */
@@ -48,6 +52,7 @@ function endLead(room: Room): void {
   room.sync?.stop()
   room.drain = undefined
   room.sync = undefined
+  room.serving = undefined
   // What was heard and is not stored, nobody tells this tab the end of.
   update(room.core, (state) => ({ ...state, runs: new Set(), missing: null }), 'stored')
   setFields(room.core, { connection: 'idle' })

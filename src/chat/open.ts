@@ -1,5 +1,5 @@
 import { TidemarkError } from '../lib/errors.ts'
-import { type ActionDeps, ready } from './actions.ts'
+import { type ActionDeps, ready, sayOf } from './actions.ts'
 import { type Core, newCore } from './core.ts'
 import { seekLead } from './lead.ts'
 import { type Lobby, moveHealth, moveTotals, showSessions } from './lobby.ts'
@@ -37,7 +37,10 @@ function newRoomCore(lobby: Lobby, id: string, room: () => Room): Core {
     env: lobby.env,
     schedule: (flush) => scheduleFrame(lobby.platform, flush),
     onChange(core, trace, origin) {
-      if (trace.changed.size > 0 || trace.removed.size > 0) moveTidemark(room())
+      if (trace.changed.size > 0 || trace.removed.size > 0) {
+        moveTidemark(room())
+        room().serving?.()
+      }
       if (origin === 'new') lobby.persist.note(core, trace)
       const { session, deleted } = core.state
       if (deleted) showSessions(lobby, [], [id])
@@ -80,6 +83,7 @@ export function openRoom(lobby: Lobby, id: string): Room {
     core,
     session,
     ready: Promise.resolve(),
+    say: (messageId, word) => sayOf(core, actions, messageId, word),
     readOlder: () => readOlder(lobby, room),
     places: new Map(),
     queued: new Map(),

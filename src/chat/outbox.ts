@@ -17,7 +17,7 @@ export type OutboxDecision =
  */
 export type Lane = 'queue' | 'cancel'
 
-const PASSING: ReadonlySet<string> = new Set(['cancel', 'approve', 'reject', 'toolResult'])
+const PASSING: ReadonlySet<string> = new Set(['cancel', 'approve', 'reject', 'askApproval', 'toolResult'])
 
 const laneOf = ({ request }: OutboxRow): Lane =>
   request.type === 'deleteSession' || (request.type === 'command' && PASSING.has(request.body.type))

@@ -1,6 +1,7 @@
 import type { Env } from '../lib/env.ts'
 import type { Message } from '../message/schema.ts'
 import { pathTo } from '../message/tree.ts'
+import type { CallWord } from '../protocol/commands.ts'
 import type { ChatEvent } from '../protocol/events.ts'
 import { reduceAll } from '../protocol/reduce.ts'
 import { messagesOf } from '../protocol/state.ts'
@@ -10,6 +11,7 @@ import type { Drain } from './drain.ts'
 import { numberEvents } from './number.ts'
 import type { Persist } from './persist.ts'
 import { type Change, LOCAL_POSITION, type OutboxRow, type StoredSession } from './ports.ts'
+import type { Serving } from './serving.ts'
 import type { Sync } from './sync.ts'
 import type { ChatSession } from './types.ts'
 import { tidemarkOf } from './view.ts'
@@ -43,6 +45,9 @@ export interface Room {
   leading: boolean
   drain?: Drain | undefined
   sync?: Sync | undefined
+  serving?: Serving | undefined
+  /** Puts what is said of a call that waits into the outbox. */
+  say(messageId: string, word: CallWord): Promise<void>
   /** Gives the session to other tabs. Absent while the page is kept for somebody who may come back to it. */
   leave?: (() => void) | undefined
 }

@@ -1,7 +1,8 @@
 import type { CallRecord } from '../context/call-record.ts'
 import type { ContextView } from '../context/view.ts'
 import type { Env } from '../lib/env.ts'
-import type { AssistantMessage, Message, Session } from '../message/schema.ts'
+import type { AssistantMessage, Message, Session, ToolCallBlock, ToolMessage } from '../message/schema.ts'
+import type { CallWord } from '../protocol/commands.ts'
 import type { ChatEvent, Envelope, MessagePage } from '../protocol/events.ts'
 import type { ChatStorage, OutboxRequest } from './ports.ts'
 
@@ -87,5 +88,15 @@ export interface Runtime {
   context?(sessionId: string, headId: string | null): Promise<ContextView>
   /** The records of the session's model calls, the oldest first. Absent where none are kept. */
   calls?(sessionId: string, signal: AbortSignal): Promise<readonly CallRecord[]>
+  /**
+   * What this page says of a call that a server leaves to it: its result, or that somebody has to allow it first; nothing,
+   * where it has no such tool, or was aborted. At most once for each call, also over tabs and reloads. Absent without tools.
+   */
+  serve?(served: {
+    message: ToolMessage
+    call: ToolCallBlock
+    key: string
+    signal: AbortSignal
+  }): Promise<CallWord | undefined>
   close(): Promise<void>
 }

@@ -199,6 +199,8 @@ export const ToolMessage = z.object({
   isError: z.boolean(),
   /** Absent once there is a result. */
   stage: z.optional(CallStage),
+  /** Somebody allowed it. Absent once there is a result. */
+  approved: z.optional(z.boolean()),
   /** Until when the call waits, in milliseconds since the epoch; absent where it waits for ever, or for nobody. */
   expiresAt: z.optional(z.number()),
   /** How often it was begun. */

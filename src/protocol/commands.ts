@@ -74,6 +74,8 @@ export const RejectCommand = z.object({
   messageId: Id,
   reason: z.optional(z.string()),
 })
+/** Whoever is to execute the call elsewhere may not, before somebody allows it. */
+export const AskApprovalCommand = z.object({ ...command, type: z.enum(['askApproval']), messageId: Id })
 /** The result of a call that was executed elsewhere; with `error`, what went wrong with it. */
 export const ToolResultCommand = z.object({
   ...command,
@@ -91,9 +93,13 @@ export const Command = z.discriminatedUnion('type', [
   SelectBranchCommand,
   ApproveCommand,
   RejectCommand,
+  AskApprovalCommand,
   ToolResultCommand,
 ])
 export type Command = z.infer<typeof Command>
 
 /** What somebody says about a call that waits. Of several, the first counts. */
-export type CallCommand = Extract<Command, { type: 'approve' | 'reject' | 'toolResult' }>
+export type CallCommand = Extract<Command, { type: 'approve' | 'reject' | 'askApproval' | 'toolResult' }>
+
+/** The same before it is said: without its id and its message's. */
+export type CallWord = { type: CallCommand['type']; [field: string]: unknown }

@@ -7,8 +7,8 @@ import { callLog } from '../turn/call-log.ts'
 import { openGate } from '../turn/gate.ts'
 import { nextStep } from '../turn/next.ts'
 import { type RunLog, type RunOptions, runTurn } from '../turn/run-turn.ts'
+import { storedExecutions } from '../turn/stored-executions.ts'
 import type { DirectOptions } from './direct.ts'
-import { executionsOf } from './executions.ts'
 import { recordsOf } from './records.ts'
 
 const BEGINNINGS: ReadonlySet<ChatEvent['type']> = new Set([
@@ -170,7 +170,7 @@ type Lent = Pick<RunOptions, 'log' | 'env' | 'signal' | 'records' | 'shared' | '
 async function toTheEnd(given: Given, bell: Bell, lent: Lent): Promise<void> {
   const { runs, host, kept } = given
   const { sessionId } = given.turnOf
-  const fixed = { ...lent, executions: executionsOf(host, sessionId) }
+  const fixed = { ...lent, executions: storedExecutions(host.storage, sessionId) }
   let { turnOf } = given
   for (;;) {
     const { runId, history, assistantId, resumed, trail } = turnOf

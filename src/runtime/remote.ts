@@ -6,12 +6,19 @@ import { TidemarkError } from '../lib/errors.ts'
 import { Session } from '../message/schema.ts'
 import { decodeMessage, decodePage } from '../protocol/codec.ts'
 import { isRecord, withoutNulls } from '../protocol/lenient.ts'
+import type { Tool } from '../turn/tool.ts'
 import { isEventStream, readEvents } from './events.ts'
 import { createHttp, type Http, type HttpOptions } from './http.ts'
 
 export interface RemoteOptions extends HttpOptions {
   /** Milliseconds without a byte after which the feed is opened again, where the server announces no heartbeat. @default 45_000 */
   silence?: number
+  /**
+   * Tools of this page, for calls that the server leaves to it: there they are declared without `execute`. Arguments are
+   * checked, `needsApproval` is asked in every tab and on every device, and the result goes through the outbox. Of the tabs of
+   * one browser one executes a call, once; of several devices with the session open each may, and the first result counts.
+   */
+  tools?: readonly Tool[]
 }
 
 /** Method and path below the session's URL of every request that the outbox can hold. */
@@ -141,11 +148,14 @@ export function remote(options: RemoteOptions): Runtime {
     () => line.env.random(),
   )
   const line: Line = { http, silence: options.silence, env: platformEnv }
+  const { tools } = options
+  let host: RuntimeHost | undefined
   return {
     truth: 'server',
-    open(host: RuntimeHost) {
-      line.env = host.env
-      account = host.account
+    open(lent) {
+      host = lent
+      line.env = lent.env
+      account = lent.account
     },
     dispatch: (request, context) => dispatch(line, request, context),
     follow(sessionId, cursor, signal) {
@@ -161,6 +171,12 @@ export function remote(options: RemoteOptions): Runtime {
     },
     sessions: (query, signal) => list(line, query, signal),
     calls: (sessionId, signal) => calls(line, sessionId, signal),
+    ...(tools && {
+      async serve(served) {
+        const tool = tools.find(({ spec }) => spec.name === served.message.toolName)
+        return host && tool?.serve?.(served, host)
+      },
+    }),
     async close() {},
   }
 }

@@ -18,10 +18,14 @@ export function decided(
     case 'approve': {
       if (message.stage !== 'approval') return undefined
       const changed = command.arguments !== undefined && { arguments: command.arguments }
-      return { ...rest, stage: 'approved', ...changed, updatedAt: now }
+      return { ...rest, stage: 'approved', approved: true, ...changed, updatedAt: now }
     }
     case 'reject':
       return settled(message, rejection(command.reason), now)
+    case 'askApproval':
+      return message.stage === 'client' && !message.approved
+        ? { ...message, stage: 'approval', updatedAt: now }
+        : undefined
     case 'toolResult':
       return message.stage === 'client' ? settled(message, resultOf(message, command, tools), now) : undefined
   }

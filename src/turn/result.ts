@@ -24,7 +24,7 @@ export const rejection = (reason: string | undefined): ToolResult =>
 
 /** A call's message with its result. What it was executed with is told, where that is not what the model asked for. */
 export function settled(message: ToolMessage, result: ToolResult, now: number): ToolMessage {
-  const { stage: _, expiresAt: __, attempts: ___, ...rest } = message
+  const { stage: _, expiresAt: __, attempts: ___, approved: ____, ...rest } = message
   const { isError, details } = result
   const changed = message.arguments === undefined ? '' : `,"arguments":${JSON.stringify(message.arguments)}`
   const text = changed && !isError ? `${result.text.slice(0, -1)}${changed}}` : result.text

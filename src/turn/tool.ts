@@ -14,6 +14,7 @@ import type { ToolCallBlock } from '../message/schema.ts'
 import { cut } from './cut.ts'
 import { openGate, STOPPED } from './gate.ts'
 import { failure, type ToolResult } from './result.ts'
+import { type Served, type ServedCall, type ServingPage, serve } from './serve.ts'
 
 /** What a tool is told beside its arguments. */
 export interface ToolContext {
@@ -82,6 +83,8 @@ export interface Tool {
   needsApproval(args: unknown): Promise<boolean>
   /** Executes a call with those arguments. Never rejects: whatever goes wrong is told to the model. */
   execute?(args: unknown, context: ToolContext, env: Pick<Env, 'sleep'>): Promise<ToolResult>
+  /** Executes a call that a server leaves to this page, for `remote`. Here, so that who has no tools does not load it. */
+  serve?(call: ServedCall, lent: ServingPage): Promise<Served | undefined>
 }
 
 const written = (ok: boolean, value: string, more = ''): string =>
@@ -167,7 +170,7 @@ export function tool<const S extends Schema>(options: ToolOptions<S>): Tool {
   // What is checked by a schema is of its type.
   const plain = options as ToolOptions
   const { execute: work, needsApproval: asks = false, timeout, approvalTimeout, idempotent = false } = plain
-  return {
+  const made: Tool = {
     spec: {
       name,
       parameters: said,
@@ -180,7 +183,11 @@ export function tool<const S extends Schema>(options: ToolOptions<S>): Tool {
     result: ({ data, error }) => resultOf(error === undefined, error ?? data, plain.maxTokens ?? 2_000),
     needsApproval: async (args) => (typeof asks === 'function' ? asks(args) : asks),
     ...(work
-      ? { execute: (args, context, env) => execute(plain, work, args, context, env) }
+      ? {
+          execute: (args, context, env) => execute(plain, work, args, context, env),
+          serve: (call, lent) => serve(made, call, lent),
+        }
       : { resultTimeout: timeout }),
   }
+  return made
 }

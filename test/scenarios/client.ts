@@ -20,7 +20,7 @@ export interface Client {
 }
 
 export interface ClientSetup
-  extends Pick<RemoteOptions, 'headers' | 'silence'>,
+  extends Pick<RemoteOptions, 'headers' | 'silence' | 'tools'>,
     Pick<ChatOptions, 'account'> {
   name?: string
   storage?: WatchedStorage
@@ -33,11 +33,12 @@ export interface ClientSetup
 /** A chat of the library as an app makes it, over that server. Closed when the test is over. */
 export function openClient(server: Server, setup: ClientSetup = {}): Client {
   const { name = 'client', storage = watchedStorage(), account, session = 's', headers, silence } = setup
-  const { page = createBrowser().page() } = setup
+  const { tools, page = createBrowser().page() } = setup
   const line = setup.line ?? createLine(server.serve, server.traffic, name)
   const runtime = remote({
     url: 'http://server',
     fetch: line.fetch,
+    ...(tools && { tools }),
     ...(headers && { headers }),
     ...(silence !== undefined && { silence }),
   })
@@ -53,13 +54,17 @@ export function openClient(server: Server, setup: ClientSetup = {}): Client {
 }
 
 /** The client as a page that was closed without a word, and opened again: what it had stored is there. */
-export async function reload(client: Client, name: string): Promise<Client> {
+export async function reload(
+  client: Client,
+  name: string,
+  setup: Pick<ClientSetup, 'tools' | 'page'> = {},
+): Promise<Client> {
   const kept = client.storage.reopen()
   client.storage.fail(() => true)
   client.line.online = false
   client.line.cut()
   await client.chat.close()
-  return openClient(client.server, { storage: kept, name })
+  return openClient(client.server, { ...setup, storage: kept, name })
 }
 
 /** In the end a client shows what the server has, has stored what it shows, and has nothing to send. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { textOf } from '../../src/message/text.ts'
-import { executionsOf } from '../../src/runtime/executions.ts'
 import { failure, type ToolResult } from '../../src/turn/result.ts'
+import { storedExecutions } from '../../src/turn/stored-executions.ts'
 import { tool } from '../../src/turn/tool.ts'
 import { watchedStorage } from '../chat/storages.ts'
 import { createWorld, noStrayRejections } from '../chat/world.ts'
@@ -66,7 +66,7 @@ describe('what was executed', () => {
   function tabs() {
     const { env } = createWorld()
     const storage = watchedStorage()
-    const tab = (over = storage.reopen()) => ({ over, ...executionsOf({ storage: over }, 's') })
+    const tab = (over = storage.reopen()) => ({ over, ...storedExecutions(over, 's') })
     return { env, storage, tab }
   }
 

@@ -111,8 +111,7 @@ function selectBranch(draft: Draft, { messageId }: CommandOf<'selectBranch'>): D
 }
 
 /** Only what is said about a call has seen what else its run waits for. */
-const isCallCommand = ({ type }: Command): boolean =>
-  type === 'approve' || type === 'reject' || type === 'toolResult'
+const isCallCommand = ({ type }: Command): boolean => COMMANDS[type] === call
 
 /** The same for all that can be said about a call. */
 const call = {
@@ -138,6 +137,7 @@ const COMMANDS: { readonly [T in Command['type']]: CommandKind<T> } = {
   },
   approve: call,
   reject: call,
+  askApproval: call,
   toolResult: call,
   selectBranch: { needs: ({ messageId }) => ({ below: messageId }), apply: selectBranch },
 }

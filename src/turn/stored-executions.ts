@@ -1,8 +1,7 @@
 import * as z from 'zod/mini'
-import type { RuntimeHost } from '../chat/runtime-port.ts'
 import { errorData } from '../lib/errors.ts'
-import type { Executions } from '../turn/executions.ts'
-import { CUT_OFF, failure, type ToolResult } from '../turn/result.ts'
+import type { Executions } from './executions.ts'
+import { CUT_OFF, failure, type ToolResult } from './result.ts'
 
 /** Records under the key of the call: that it was begun, and what came of it. */
 const KIND = 'toolRun'
@@ -13,11 +12,32 @@ const ToolRun = z.object({
 })
 type ToolRun = z.infer<typeof ToolRun>
 
+interface StoredRun {
+  type: 'record'
+  record: { kind: string; key: string; sessionId: string; value: unknown }
+}
+
+/** What it takes to remember: the storage of a chat, as far as it keeps records. */
+export interface ExecutionStorage {
+  records(kind: string, options: { sessionId: string }): Promise<readonly { key: string; value: unknown }[]>
+  /** Rejects with `conflict` where what is stored has another `rev`. */
+  commit(
+    changes: readonly StoredRun[],
+    options: {
+      guards: readonly { type: 'record'; kind: string; key: string; rev: number | null }[]
+      durability: 'strict'
+    },
+  ): Promise<void>
+}
+
+/** A call that ends its page each time it is executed is not executed for ever. */
+const MOST_ATTEMPTS = 3
+
 /**
  * What was executed, in the chat's own storage, where the first of several tabs wins. While storage fails, what a tab did
  * itself is all that is known: nothing else of it outlives the tab either.
  */
-export function executionsOf({ storage }: Pick<RuntimeHost, 'storage'>, sessionId: string): Executions {
+export function storedExecutions(storage: ExecutionStorage, sessionId: string): Executions {
   const written = new Map<string, number>()
 
   /** Writes what is known of a call, over what was known. Throws \`conflict\` where somebody else has done so. */
@@ -47,7 +67,7 @@ export function executionsOf({ storage }: Pick<RuntimeHost, 'storage'>, sessionI
     const known = await read(key).catch(() => undefined)
     if (known?.result) return known.result
     // One more conflict means that somebody else is at it now.
-    if (!known || !again || over !== null) return failure(CUT_OFF)
+    if (!known || !again || over !== null || known.rev >= MOST_ATTEMPTS) return failure(CUT_OFF)
     return begin(key, again, known.rev)
   }
 
