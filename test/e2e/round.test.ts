@@ -8,6 +8,7 @@ import type { Message } from 'tidemark'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { root } from '../../scripts/bootstrap.mjs'
 import { launchBrowser } from '../support/browser.ts'
+import { inDatabase } from './database.ts'
 import { answers, messages, untilAnswer, write } from './demo-page.ts'
 import { type ScriptedUpstream, startUpstream } from './upstream.ts'
 
@@ -84,36 +85,7 @@ const inPage = (page: Page): Promise<Row[]> =>
     })),
   )
 
-/** The rows of every message, as IndexedDB has them, and how much is left in journal and outbox. */
-async function inDatabase(page: Page): Promise<{ rows: Row[]; journal: number; outbox: number }> {
-  const stored = await page.evaluate(async () => {
-    const open = indexedDB.open('tidemark-demo-remote')
-    const db = await new Promise<IDBDatabase>((resolve, reject) => {
-      open.onsuccess = () => resolve(open.result)
-      open.onerror = () => reject(open.error)
-    })
-    const all = (store: string) =>
-      new Promise<unknown[]>((resolve, reject) => {
-        const request = db.transaction(store).objectStore(store).getAll()
-        request.onsuccess = () => resolve(request.result)
-        request.onerror = () => reject(request.error)
-      })
-    const tables = {
-      messages: await all('messages'),
-      journal: await all('journal'),
-      outbox: await all('outbox'),
-    }
-    db.close()
-    return tables
-  })
-  const rows = stored.messages as { position: number; message: Message }[]
-  rows.sort((a, b) => a.position - b.position)
-  return {
-    rows: rows.map(({ message }) => rowOf(message)),
-    journal: stored.journal.length,
-    outbox: stored.outbox.length,
-  }
-}
+const DATABASE = 'tidemark-demo-remote'
 
 async function onServer(): Promise<Row[]> {
   const { sessions } = await (await fetch(`${server.url}/api/sessions`)).json()
@@ -124,10 +96,10 @@ async function onServer(): Promise<Row[]> {
 
 /** Page, database and server tell the same, row by row. */
 async function expectAgreement(page: Page): Promise<void> {
-  await expect.poll(async () => (await inDatabase(page)).outbox).toBe(0)
-  await expect.poll(async () => (await inDatabase(page)).journal).toBe(0)
+  await expect.poll(async () => (await inDatabase(page, DATABASE)).outbox).toBe(0)
+  await expect.poll(async () => (await inDatabase(page, DATABASE)).journal).toBe(0)
   const truth = await onServer()
-  await expect.poll(async () => (await inDatabase(page)).rows).toEqual(truth)
+  await expect.poll(async () => (await inDatabase(page, DATABASE)).messages.map(rowOf)).toEqual(truth)
   await expect.poll(() => inPage(page)).toEqual(truth)
 }
 
