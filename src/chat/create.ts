@@ -174,6 +174,8 @@ function watchRooms(lobby: Lobby): () => void {
     for (const { core, drain, sync } of rooms.values()) {
       drain?.kick(true)
       sync?.wake()
+      // A tab that was closed right after it stored something has told nobody.
+      void refresh(lobby, core.id)
       // Without a server there is nothing to hear from before something is asked again.
       if (!sync && core.fields.connection === 'offline' && !isOffline(platform))
         setFields(core, { connection: 'idle' })

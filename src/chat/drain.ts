@@ -44,12 +44,15 @@ function hurry(core: Core): void {
   )
 }
 
-/** What is being sent, and what ends that. */
-type Flights = Map<string, AbortController>
+/** What is being sent by the id of its row, and what is read of the answers to what was sent; and what ends that. */
+interface Flights {
+  readonly sent: Map<string, AbortController>
+  readonly read: Set<AbortController>
+}
 
 export function createDrain(core: Core, deps: DrainDeps): Drain {
   const { env, account } = deps
-  const flights: Flights = new Map()
+  const flights: Flights = { sent: new Map(), read: new Set() }
   const running = new Set<Lane>()
   let waiting = new AbortController()
   let ended = false
@@ -84,7 +87,7 @@ export function createDrain(core: Core, deps: DrainDeps): Drain {
     kick(due = false) {
       if (due) hurry(core)
       // What was given up need not arrive.
-      for (const [id, flight] of flights) if (!core.outbox.has(id)) flight.abort()
+      for (const [id, flight] of flights.sent) if (!core.outbox.has(id)) flight.abort()
       const woken = waiting
       waiting = new AbortController()
       woken.abort()
@@ -92,7 +95,7 @@ export function createDrain(core: Core, deps: DrainDeps): Drain {
     },
     stop() {
       ended = true
-      for (const flight of flights.values()) flight.abort()
+      for (const flight of [...flights.sent.values(), ...flights.read]) flight.abort()
       waiting.abort()
     },
   }
@@ -110,7 +113,7 @@ async function attempt(core: Core, row: OutboxRow, deps: DrainDeps, flights: Fli
   const { account, runtime, persist } = deps
   if (!(await claim(core, row, deps))) return
   const flight = new AbortController()
-  flights.set(row.id, flight)
+  flights.sent.set(row.id, flight)
   const { signal } = flight
   const context = {
     sessionId: core.id,
@@ -121,18 +124,25 @@ async function attempt(core: Core, row: OutboxRow, deps: DrainDeps, flights: Fli
     signal,
   }
   try {
-    settle(core, row, await runtime.dispatch(row.request, context), deps)
+    const accepted = await runtime.dispatch(row.request, context)
+    settle(core, row, accepted, deps)
+    // What comes back on the request is read first: the same from elsewhere would be read twice.
+    if (!accepted.events) deps.onAccepted()
+    else {
+      flights.read.add(flight)
+      void deps.consume(accepted.events).finally(() => flights.read.delete(flight))
+    }
   } catch (thrown) {
     // Given up, or a chat that closes: nothing was learnt about the row.
     if (!signal.aborted) fail(core, row, errorData(thrown, 'protocol'), deps)
   } finally {
-    flights.delete(row.id)
+    flights.sent.delete(row.id)
   }
   await persist.commit(core)
 }
 
 /** The other side has it. */
-function settle(core: Core, row: OutboxRow, { message, events }: Accepted, deps: DrainDeps): void {
+function settle(core: Core, row: OutboxRow, { message }: Accepted, deps: DrainDeps): void {
   const now = deps.env.now()
   const { request } = row
   update(core, (state, trace) => {
@@ -146,9 +156,6 @@ function settle(core: Core, row: OutboxRow, { message, events }: Accepted, deps:
   })
   setOutbox(core, [], [row.id])
   setFields(core, ONLINE)
-  // What comes back on the request is read first: the same from elsewhere would be read twice.
-  if (events) void deps.consume(events)
-  else deps.onAccepted()
 }
 
 function fail(core: Core, row: OutboxRow, error: ErrorData, deps: DrainDeps): void {

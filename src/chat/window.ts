@@ -44,6 +44,14 @@ function straysIn({ core, places }: Room, { rows, hasOlder }: MessageWindow, uns
   )
 }
 
+/** What this tab took away itself, which is not written yet: another may have said something after it meanwhile. */
+const takenAway = ({ core }: Room, { rows }: MessageWindow, unsaved: Unsaved): Message[] =>
+  rows.flatMap(({ message }) =>
+    message.seq === undefined && unsaved.messages.has(message.id) && !messageOf(core.state, message.id)
+      ? [message]
+      : [],
+  )
+
 /** Takes them away here as well. What was said after them by somebody who had not seen that follows what they followed. */
 function removeStrays(core: Core, strays: readonly Message[]): void {
   for (const { id, parentId } of strays) {
@@ -179,6 +187,7 @@ export function takeWindow(room: Room, window: MessageWindow, unsaved: Unsaved, 
   }
   if (!core.state.deleted || stored?.deleted) removeStrays(core, straysIn(room, window, unsaved))
   update(core, take, 'stored')
+  removeStrays(core, takenAway(room, window, unsaved))
   if (stored && !room.leading) setFields(core, { tidemark: stored.tidemark, complete: stored.complete })
   if (owns) setFields(core, { complete: true })
   const asked = room.leading && core.state.cursor === cursor ? news : [...core.outbox.values()]
