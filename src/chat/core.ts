@@ -12,6 +12,7 @@ import {
 import { type Answers, createAnswers } from './answers.ts'
 import { waitingIn } from './calls.ts'
 import { type CoreFields, UNKNOWN } from './fields.ts'
+import { type Held, hold, letGo, nothingHeld } from './held.ts'
 import { journalOf } from './journal.ts'
 import { behindAnswers, DELETED, withoutQueue, withoutSession } from './local.ts'
 import { asksAnew } from './outbox.ts'
@@ -28,6 +29,7 @@ export interface Core {
   state: SessionState
   fields: CoreFields
   readonly outbox: Map<string, OutboxRow>
+  readonly held: Held
   /** Runs that were stopped in this tab. */
   readonly stopped: Set<string>
   /** Messages of stopped runs, as they looked when they were stopped. */
@@ -73,6 +75,7 @@ export const newCore = (id: string, deps: CoreDeps): Core => ({
   state: emptyState(id),
   fields: UNKNOWN,
   outbox: new Map(),
+  held: nothingHeld(),
   stopped: new Set(),
   frozen: new Map(),
   answers: createAnswers(),
@@ -133,7 +136,9 @@ export function update(
   const given = change(before, trace)
   const ends = given.deleted && !before.deleted
   const outbox = core.outbox.values()
-  const next = ends ? withoutSession(given, outbox, trace) : behindAnswers(given, outbox, trace)
+  const next = ends
+    ? withoutSession(given, outbox, trace)
+    : hold(core.held, core.outbox, before, behindAnswers(given, outbox, trace))
   if (next === before) return
   core.state = next
   const changed = [...trace.changed, ...trace.removed]
@@ -168,6 +173,7 @@ export function setOutbox(
   for (const row of rows) core.outbox.set(row.id, row)
   for (const id of gone) core.outbox.delete(id)
   core.deps.onOutbox(core, [...rows.map(({ id }) => id), ...gone], origin)
+  update(core, (state) => letGo(core.held, core.outbox, state))
   core.answers.settle(core.state, core.outbox.values())
   setFields(core, { asked: [...core.outbox.values()].some(asksAnew) })
   core.deps.onFields(core)

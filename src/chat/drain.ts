@@ -2,6 +2,7 @@ import { type ErrorData, errorData } from '../lib/errors.ts'
 import { reduce } from '../protocol/reduce.ts'
 import type { ChatContext } from './context.ts'
 import { type Core, setFields, setOutbox, update } from './core.ts'
+import { noteAccepted } from './held.ts'
 import { acknowledge, refuse, withHeadBack } from './local.ts'
 import { afterFailure, askedId, claimed, dueNow, type Lane, nextRow, showing } from './outbox.ts'
 import type { Persist } from './persist.ts'
@@ -142,7 +143,8 @@ async function attempt(core: Core, row: OutboxRow, deps: DrainDeps, flights: Fli
 }
 
 /** The other side has it. */
-function settle(core: Core, row: OutboxRow, { message }: Accepted, deps: DrainDeps): void {
+function settle(core: Core, row: OutboxRow, accepted: Accepted, deps: DrainDeps): void {
+  const { message } = accepted
   const now = deps.env.now()
   const { request } = row
   update(core, (state, trace) => {
@@ -154,6 +156,7 @@ function settle(core: Core, row: OutboxRow, { message }: Accepted, deps: DrainDe
       ? acknowledge(stored, clientId, now, trace)
       : stored
   })
+  noteAccepted(core.held, row, core.state, accepted)
   setOutbox(core, [], [row.id])
   setFields(core, ONLINE)
 }

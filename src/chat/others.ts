@@ -1,5 +1,5 @@
 import { pathTo } from '../message/tree.ts'
-import { messagesOf, type SessionState } from '../protocol/state.ts'
+import { idIn, messageOf, messagesOf, type SessionState } from '../protocol/state.ts'
 import { runOf } from './outbox.ts'
 import type { OutboxRow } from './ports.ts'
 
@@ -12,8 +12,14 @@ function headOf({ id, request }: OutboxRow): string | undefined {
   return body.type === 'regenerate' || body.type === 'selectBranch' ? body.messageId : undefined
 }
 
+/** Whether a row, besides what it says, says where the shown branch ends or what the session is called. */
+export const isChoice = (row: OutboxRow): boolean =>
+  row.state === 'waiting' &&
+  (row.request.type === 'patchSession' || (row.request.type === 'command' && headOf(row) !== undefined))
+
 /** Whether the shown branch is where the row wants it, or further: its answer may have begun. */
-function isShown(state: SessionState, row: OutboxRow, head: string): boolean {
+function isShown(state: SessionState, row: OutboxRow, wanted: string): boolean {
+  const head = idIn(state, wanted)
   const runId = runOf(row)
   const regenerates = row.request.type === 'command' && row.request.body.type === 'regenerate'
   return pathTo(messagesOf(state), state.headId).some(
@@ -37,17 +43,34 @@ function withRow(state: SessionState, row: OutboxRow): SessionState {
     if (!state.session || title === undefined || state.session.title === title) return state
     return { ...state, session: { ...state.session, title } }
   }
-  const head = isTried(row) ? undefined : headOf(row)
+  const head = headOf(row)
   return head === undefined || head === state.headId || isShown(state, row, head)
     ? state
-    : { ...state, headId: head }
+    : { ...state, headId: idIn(state, head) }
 }
+
+const inOrder = (rows: readonly OutboxRow[]): OutboxRow[] => rows.toSorted((a, b) => a.position - b.position)
 
 /**
  * The state as those want it who wait in the outbox: what another tab asked for is shown here as well, before the other
  * side has said anything about it.
+ * @param owns whether this client owns the truth: nobody else says what became of a choice
  */
-export function asAsked(state: SessionState, rows: readonly OutboxRow[]): SessionState {
-  const inOrder = rows.toSorted((a, b) => a.position - b.position)
-  return inOrder.reduce(withRow, state)
+export const asAsked = (state: SessionState, rows: readonly OutboxRow[], owns = false): SessionState =>
+  inOrder(rows.filter((row) => !isTried(row) || (isChoice(row) && !owns))).reduce(withRow, state)
+
+/**
+ * The state as these choices want it, though the other side has said something else of the session.
+ * @param headId where the shown branch ended before
+ */
+export function asWanted(
+  state: SessionState,
+  headId: string | null,
+  rows: readonly OutboxRow[],
+): SessionState {
+  const last = inOrder(rows).findLast((row) => headOf(row))
+  const head = (last && headOf(last)) ?? ''
+  const isThere = messageOf(state, idIn(state, head))
+  const kept = last && isThere && !isShown(state, last, head) ? { ...state, headId } : state
+  return inOrder(rows.filter((row) => (row === last ? isThere : !headOf(row)))).reduce(withRow, kept)
 }

@@ -13,6 +13,7 @@ import {
   type Unsaved,
 } from './batch.ts'
 import type { Core } from './core.ts'
+import { asStored } from './held.ts'
 import type { Change, ChatStorage, CommitOptions, Guard } from './ports.ts'
 
 /** Milliseconds of a growing answer that one transaction collects. */
@@ -108,7 +109,8 @@ async function writeOnce(core: Core, writer: Writer, deps: PersistDeps): Promise
   const fields = deps.fieldsOf(core)
   let changes: Change[]
   try {
-    changes = batchOf(core.state, core.outbox, unsaved, fields, writer.grown)
+    const state = asStored(core.held, core.outbox, core.state)
+    changes = batchOf(state, core.outbox, unsaved, fields, writer.grown)
     if (changes.length === 0) return { type: 'stored' }
     const guards = guardsOf(core.id, fields)
     await storage.commit(changes, { guards, durability: strict ? 'strict' : 'relaxed' })

@@ -24,6 +24,8 @@ export interface PageQuery {
 export interface Accepted {
   /** The message as the other side stored it, where it says so. */
   message?: Message
+  /** The event or the revision by which what it did is told, where it says so. */
+  told?: { n?: number; rev?: number }
   /** Events that come back on the same request (a server without a feed); ended by the end of the bytes. */
   events?: AsyncIterable<EventBatch>
 }

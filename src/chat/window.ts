@@ -191,5 +191,5 @@ export function takeWindow(room: Room, window: MessageWindow, unsaved: Unsaved, 
   if (stored && !room.leading) setFields(core, { tidemark: stored.tidemark, complete: stored.complete })
   if (owns) setFields(core, { complete: true })
   const asked = room.leading && core.state.cursor === cursor ? news : [...core.outbox.values()]
-  update(core, (state) => asAsked(state, asked), room.leading ? 'new' : 'stored')
+  update(core, (state) => asAsked(state, asked, owns), room.leading ? 'new' : 'stored')
 }

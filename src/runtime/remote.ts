@@ -5,6 +5,7 @@ import { type Env, platformEnv } from '../lib/env.ts'
 import { TidemarkError } from '../lib/errors.ts'
 import { Session } from '../message/schema.ts'
 import { decodeMessage, decodePage } from '../protocol/codec.ts'
+import { parseEventId } from '../protocol/events.ts'
 import { isRecord, withoutNulls } from '../protocol/lenient.ts'
 import type { Tool } from '../turn/tool.ts'
 import { isEventStream, readEvents } from './events.ts'
@@ -81,6 +82,15 @@ const eventsOf = (line: Line, open: () => Promise<Response>, sessionId: string, 
     silence: line.silence,
   })
 
+/** By which event or revision what was asked is told. Most say neither. */
+function toldOf(answer: unknown): { n?: number; rev?: number } {
+  if (!isRecord(answer)) return {}
+  const { eventId, session = answer } = answer
+  const n = typeof eventId === 'string' ? parseEventId(eventId)?.n : undefined
+  const rev = isRecord(session) && typeof session.rev === 'number' ? session.rev : undefined
+  return { ...(n && { n }), ...(rev && { rev }) }
+}
+
 async function send(line: Line, request: OutboxRequest, context: DispatchContext): Promise<Accepted> {
   const { sessionId, key, signal, feed } = context
   const [method, path] = ROUTES[request.type]
@@ -101,7 +111,7 @@ async function send(line: Line, request: OutboxRequest, context: DispatchContext
   const answer = await line.http.json(response)
   const given = isRecord(answer) && isRecord(answer.message) ? answer.message : undefined
   const message = given && decodeMessage(given, defaultsOf(line, sessionId))
-  return message ? { message } : {}
+  return { ...(message && { message }), told: toldOf(answer) }
 }
 
 async function dispatch(line: Line, request: OutboxRequest, context: DispatchContext): Promise<Accepted> {

@@ -131,15 +131,18 @@ test('a new answer that nobody gives leaves the old one shown', () => {
   expect(withHeadBack(branch, row('q', 0, { request: send('q') }))).toBe(branch)
 })
 
-test('what waits is shown as it was asked, until somebody has begun to send it: then the stored end of the branch stands', () => {
+test('what waits is shown as it was asked; where nobody else says what becomes of it, only until somebody has begun to send it', () => {
   const branch = {
     ...state(user('q', { seq: 1 }), assistant('a', { parentId: 'q', seq: 2, status: 'completed' })),
     headId: 'a',
   }
   const asked = row('g', 0, { request: command({ id: 'g', type: 'regenerate', messageId: 'q', runId: 'r' }) })
   expect(asAsked(branch, [asked]).headId).toBe('q')
-  expect(asAsked(branch, [{ ...asked, claim: 'a tab' }])).toBe(branch)
-  expect(asAsked(branch, [{ ...asked, attempts: 1 }])).toBe(branch)
+  for (const tried of [{ claim: 'a tab' }, { attempts: 1 }]) {
+    expect(asAsked(branch, [{ ...asked, ...tried }]).headId).toBe('q')
+    expect(asAsked(branch, [{ ...asked, ...tried }], true)).toBe(branch)
+    expect(asAsked(branch, [row('q2', 0, { request: send('q2', 'a'), ...tried })])).toBe(branch)
+  }
 })
 
 describe('numbers of a client that owns its truth', () => {

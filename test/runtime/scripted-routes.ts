@@ -72,8 +72,8 @@ function send(server: Server, room: Room, seen: Seen): Response {
 
 function command(server: Server, room: Room, seen: Seen): Response {
   const body = JSON.parse(seen.body)
-  if (room.bodies.has(body.id)) return json({}, 202)
-  room.bodies.set(body.id, seen.body)
+  const before = room.bodies.get(body.id)
+  if (before !== undefined) return json(JSON.parse(before), 202)
   if (body.type === 'cancel') {
     room.cancelled.add(body.runId)
     room.wake.get(body.runId)?.()
@@ -84,11 +84,14 @@ function command(server: Server, room: Room, seen: Seen): Response {
     run(server, room, message, body.runId)
   }
   if (body.type === 'selectBranch') moveHead(server, room, body.messageId)
-  if (body.type === 'edit' && message) {
-    const { newId: id, runId, content } = body
-    return json({ message: accept(server, room, { id, runId, content, parentId: message.parentId }) }, 202)
-  }
-  return json({}, 202)
+  const { newId: id, runId, content } = body
+  const edited =
+    body.type === 'edit' &&
+    message &&
+    accept(server, room, { id, runId, content, parentId: message.parentId })
+  const answer = { eventId: cursorOf(room), ...(edited && { message: edited }) }
+  room.bodies.set(body.id, JSON.stringify(answer))
+  return json(answer, 202)
 }
 
 function change(server: Server, room: Room, { method, body }: Seen): Response {
