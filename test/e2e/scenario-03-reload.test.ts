@@ -2,7 +2,8 @@ import type { Page } from 'playwright-core'
 import { textOf } from 'tidemark'
 import { createHold } from 'tidemark/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Asked, expectInStep, openStage, ready, type Stage } from './stage.ts'
+import { expectInStep, openStage, ready, type Stage } from './stage.ts'
+import type { Asked } from './stage-server.ts'
 
 const BEGUN = 'Told in very '
 const WHOLE = `${BEGUN}small pieces 😀.`
@@ -84,7 +85,7 @@ async function reloadedAt(page: Page, n: number, moment: string): Promise<string
   const session = `${moment}-${n}`
   const { hold, release } = createHold()
   stage.answer = () => [BEGUN, { hold }, WHOLE.slice(BEGUN.length)]
-  stage.upTo.set(session, n)
+  stage.upTo(session, n)
   stage.between = undefined
   await stage.open(session, { page, query: '&listen' })
   await page.evaluate(() => void window.stage.session.send('go'))
@@ -93,7 +94,7 @@ async function reloadedAt(page: Page, n: number, moment: string): Promise<string
   const [before, wrong] = await page.evaluate(() => [window.stage.shown()[1]?.text ?? '', window.stage.wrong])
   expect(wrong).toEqual([])
   const reload = async () => {
-    stage.upTo.delete(session)
+    stage.release(session)
     await page.reload()
     await ready(page)
   }
