@@ -51,6 +51,7 @@ export type {
   Connection,
   Health,
   MessageStore,
+  OutputOptions,
   SendOptions,
   Sent,
   SessionSnapshot,
@@ -132,6 +133,9 @@ export { localStore } from './memory/local-store.ts'
 export { createMemory } from './memory/memory.ts'
 export type { Embed, Found, Known, MemoryStore, NearestQuery, TextSearch } from './memory/ports.ts'
 export type { Extract, Memory, MemoryOptions, SearchOptions } from './memory/types.ts'
+export type { LiveOutput, Unfinished } from './message/output.ts'
+export { liveOutput, readOutput } from './message/output.ts'
+export { OutputShape } from './message/output-shape.ts'
 export type { Block, Role } from './message/schema.ts'
 export {
   AssistantBlock,
@@ -178,8 +182,10 @@ export type { CallLine } from './telemetry/logger.ts'
 export { logger } from './telemetry/logger.ts'
 export type { DefaultContext, DefaultContextOptions } from './turn/default-context.ts'
 export { defaultContext } from './turn/default-context.ts'
+export type { Misfit, Structured } from './turn/output.ts'
 export type { ToolResult } from './turn/result.ts'
 export type { ContextInput } from './turn/run-turn.ts'
+export { structured } from './turn/structured.ts'
 export type { Summarise, SummaryOptions, SummaryReport } from './turn/summaries.ts'
 export type { SummariseWithOptions } from './turn/summarise-with.ts'
 export { summariseWith } from './turn/summarise-with.ts'

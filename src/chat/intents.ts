@@ -1,4 +1,6 @@
 import { TidemarkError } from '../lib/errors.ts'
+import { jsonSchemaOf } from '../lib/standard-schema.ts'
+import { OutputShape } from '../message/output-shape.ts'
 import {
   type Message,
   Metadata,
@@ -12,7 +14,7 @@ import { type CallWord, Command } from '../protocol/commands.ts'
 import { idIn, messageOf, messagesOf, type SessionState } from '../protocol/state.ts'
 import { waitingIn } from './calls.ts'
 import type { OutboxRequest } from './ports.ts'
-import type { SendOptions, UserInput } from './types.ts'
+import type { OutputOptions, SendOptions, UserInput } from './types.ts'
 
 /** What somebody wants, as rows: a message to show now, and the requests that will say it. */
 export interface Intent {
@@ -45,12 +47,25 @@ export function blocksOf(input: UserInput): UserBlock[] {
 }
 
 /** A copy that can be stored and sent. Throws `invalid-request` where it cannot be. */
-function asJson(metadata: Record<string, unknown>): Record<string, unknown> {
+function asJson<T>(given: object, kind: { parse(value: unknown): T }, expected: string): T {
   try {
-    return Metadata.parse(JSON.parse(JSON.stringify(metadata)))
+    return kind.parse(JSON.parse(JSON.stringify(given)))
   } catch {
-    throw invalid('metadata: expected an object of plain JSON')
+    throw invalid(expected)
   }
+}
+
+/** What an answer has to be, as it is kept. Throws `invalid-request` where no model could be told it. */
+function shapeOf(output: NonNullable<SendOptions['output']>): OutputShape {
+  // No schema has a keyword of that name.
+  const isPlain = '~standard' in output || !('schema' in output)
+  const { schema, jsonSchema, ...more } = isPlain ? { schema: output } : (output as OutputOptions)
+  const shape = { ...more, schema: jsonSchema ?? jsonSchemaOf(schema) }
+  return asJson(
+    shape,
+    OutputShape,
+    'output: expected JSON Schema, or a schema that can say it; else jsonSchema',
+  )
 }
 
 const userMessage = (
@@ -84,13 +99,16 @@ export function sendIntent(
   options: SendOptions,
   { createId, now }: Given,
 ): Intent & { message: UserMessage; runId: string } {
-  const { whenBusy } = options
-  const metadata = options.metadata && asJson(options.metadata)
+  const { whenBusy, metadata, output } = options
+  const kept = {
+    ...(metadata && { metadata: asJson(metadata, Metadata, 'metadata: expected an object of plain JSON') }),
+    ...(output && { output: shapeOf(output) }),
+  }
   const content = blocksOf(input)
   const id = createId()
   const runId = createId()
-  const message = userMessage(state, { id, parentId, content, ...(metadata && { metadata }) }, now)
-  const body = { id, runId, parentId, content, ...(metadata && { metadata }), ...(whenBusy && { whenBusy }) }
+  const message = userMessage(state, { id, parentId, content, ...kept }, now)
+  const body = { id, runId, parentId, content, ...kept, ...(whenBusy && { whenBusy }) }
   const requests: Intent['requests'] = [{ id, request: { type: 'send', body } }]
   if (state.session) return { message, headId: id, runId, requests }
   const create = {
@@ -141,7 +159,13 @@ export function editIntent(
   const content = blocksOf(input)
   const newId = createId()
   const runId = createId()
-  const message = userMessage(state, { id: newId, parentId: old.parentId, content }, now)
+  const { parentId, name, metadata, output } = old
+  const kept = {
+    ...(name !== undefined && { name }),
+    ...(metadata && { metadata }),
+    ...(output && { output }),
+  }
+  const message = userMessage(state, { id: newId, parentId, content, ...kept }, now)
   const body: Command = { id: createId(), type: 'edit', messageId: old.id, newId, runId, content }
   return { ...commandIntent(body, { message, headId: newId }), message, runId }
 }

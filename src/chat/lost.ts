@@ -76,8 +76,13 @@ export function refuseStranded({ env, account }: Lobby, room: Room): void {
     role === 'user' && status === 'pending' && seq === undefined && !asked.has(id)
   const rows = messagesOf(core.state).flatMap((message): OutboxRow[] => {
     if (!isStranded(message) || message.role !== 'user') return []
-    const { id, parentId, content } = message
-    const request = { type: 'send' as const, body: { id, runId: env.createId(), parentId, content } }
+    const { id, parentId, content, name, metadata, output } = message
+    const kept = {
+      ...(name !== undefined && { name }),
+      ...(metadata && { metadata }),
+      ...(output && { output }),
+    }
+    const request = { type: 'send' as const, body: { id, runId: env.createId(), parentId, content, ...kept } }
     const row = newRow({ id, request, sessionId: core.id, account, position: nextPosition(room) })
     return [{ ...row, state: 'refused', error: LOST }]
   })

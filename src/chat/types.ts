@@ -3,6 +3,8 @@ import type { ContextView } from '../context/view.ts'
 import type { Store } from '../lib/cell.ts'
 import type { Env } from '../lib/env.ts'
 import type { ErrorData } from '../lib/errors.ts'
+import type { JsonSchema } from '../lib/json-schema.ts'
+import type { Schema } from '../lib/standard-schema.ts'
 import type { Message, Session, ToolMessage, UserBlock } from '../message/schema.ts'
 import type { WhenBusy } from '../protocol/commands.ts'
 import type { Platform } from './platform.ts'
@@ -51,6 +53,28 @@ export interface SendOptions {
   /** @default 'queue' */
   whenBusy?: WhenBusy
   metadata?: Record<string, unknown>
+  /**
+   * What the answer has to be: JSON Schema, or a schema of zod, Valibot, ArkType or the like, also with more said of it. The
+   * schema is kept with the message, as JSON Schema. An answer that does not fit ends as `failed` with the code
+   * `invalid-output`, its text kept. `readOutput` gives the value, `liveOutput` as it is written.
+   */
+  output?: Schema | OutputOptions
+}
+
+/** What an answer has to be, and what is to be done about it. */
+export interface OutputOptions {
+  schema: Schema
+  /** The schema as JSON Schema, where its library cannot say that itself: `zod/mini` (`z.toJSONSchema(schema)`), Valibot. */
+  jsonSchema?: JsonSchema
+  /** For the model: what this is. @default 'output' */
+  name?: string
+  /** Whether the provider is to hold the model to the schema, where it can; not every schema is fit for that. @default false */
+  strict?: boolean
+  /**
+   * Whether the model is shown, once, what is wrong with an answer that does not fit: the answer is then begun anew, in the
+   * same message. @default false
+   */
+  repair?: boolean
 }
 
 /** What a user may send: text, or blocks. */

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { ErrorData } from '../lib/errors.ts'
 import { must } from '../lib/must.ts'
+import { OutputShape } from './output-shape.ts'
 
 /** The version of the message schema that this code writes. */
 export const SCHEMA_VERSION = 1
@@ -157,6 +158,8 @@ export const UserMessage = z.object({
   ...common,
   content: z.array(UserBlock),
   name: z.optional(z.string()),
+  /** What the answer has to be. */
+  output: z.optional(OutputShape),
 })
 export type UserMessage = z.infer<typeof UserMessage>
 

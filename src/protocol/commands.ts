@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { must } from '../lib/must.ts'
+import { OutputShape } from '../message/output-shape.ts'
 import { Id, Metadata, UserBlock } from '../message/schema.ts'
 
 const Title = z.string().check(must((title) => [...title].length <= 500, 'expected at most 500 characters'))
@@ -33,6 +34,8 @@ export const SendMessage = z.object({
   content: Content,
   name: z.optional(z.string()),
   metadata: z.optional(Metadata),
+  /** What the answer has to be; kept with the message. */
+  output: z.optional(OutputShape),
   /** @default 'queue' */
   whenBusy: z.optional(WhenBusy),
 })

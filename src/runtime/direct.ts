@@ -1,19 +1,17 @@
 import type { CallOptions, Model } from '../adapters/contract.ts'
 import type { OutboxRequest } from '../chat/ports.ts'
 import type { Accepted, DispatchContext, Runtime, RuntimeHost } from '../chat/runtime-port.ts'
-import { assembleContext } from '../context/assemble.ts'
-import type { ContextView } from '../context/view.ts'
 import { errorData, TidemarkError } from '../lib/errors.ts'
 import { expectOption, hasMethod } from '../lib/expect.ts'
 import { isSettled } from '../message/schema.ts'
 import type { Command, WhenBusy } from '../protocol/commands.ts'
 import { readCalls } from '../turn/call-log.ts'
 import { decided, decisionEvent } from '../turn/decision.ts'
-import { accepted, specsOf } from '../turn/run.ts'
 import type { RunOptions } from '../turn/run-turn.ts'
 import type { Tool } from '../turn/tool.ts'
 import type { WatchCalls } from '../turn/watch.ts'
 import { begin, type Runs, turn, turnOfRun } from './direct-run.ts'
+import { preview } from './preview.ts'
 import { recordsOf } from './records.ts'
 
 export interface DirectOptions {
@@ -22,6 +20,11 @@ export interface DirectOptions {
   /** Instructions for the model. */
   system?: string
   call?: CallOptions
+  /**
+   * Holds answers to what `send(…, { output })` asks for: `structured`, which is exported.
+   * @default such a question fails with `invalid-request`
+   */
+  structured?: NonNullable<RunOptions['structured']>
   /**
    * Decides before each model call what the model gets to see. What it throws fails the answer, with the code of a
    * `TidemarkError`. For long conversations `defaultContext()` is recommended; it is no default, since it changes what the
@@ -144,26 +147,6 @@ async function say(
   const next = decided(message, command, options.tools, host.env.now())
   if (next) await host.append(sessionId, [decisionEvent(next)])
   for (const run of running.values()) if (run.sessionId === sessionId) run.wake()
-}
-
-/** What the model would get to see now. */
-async function preview(
-  { model, system, tools, context = assembleContext }: DirectOptions,
-  host: RuntimeHost,
-  sessionId: string,
-  headId: string | null,
-): Promise<ContextView> {
-  const history = headId === null ? [] : await host.history(sessionId, headId)
-  return context({
-    // What something follows was dispatched, whatever the outbox has written of that so far.
-    messages: history.map((message, at) => (at < history.length - 1 ? accepted(message) : message)),
-    ...(system !== undefined && { system }),
-    ...(tools?.length && { tools: specsOf(tools) }),
-    ...{ sessionId, model, env: host.env, signal: new AbortController().signal },
-    records: recordsOf(host.storage, sessionId),
-    shared: recordsOf(host.storage, null),
-    preview: true,
-  })
 }
 
 /** Stops what a request asks to stop. */

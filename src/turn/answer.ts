@@ -1,12 +1,13 @@
 import type { AssistantDraft, ModelContext, ModelEvent } from '../adapters/contract.ts'
 import { failureThrown } from '../adapters/failure.ts'
-import { assembleContext } from '../context/assemble.ts'
 import { backoffDelay } from '../lib/backoff.ts'
 import { type ErrorData, errorData, isRetryable, TidemarkError } from '../lib/errors.ts'
 import { traceOf } from '../lib/trace.ts'
 import type { AssistantMessage, Usage } from '../message/schema.ts'
 import type { ChatEvent } from '../protocol/events.ts'
+import { asking, contextOf, type Open } from './asking.ts'
 import { STOPPED } from './gate.ts'
+import { outputOf } from './output.ts'
 import { contentOf, finalContent, flush, hear, isCaughtUp, newPartial, type Partial } from './partial.ts'
 import type { Run } from './run.ts'
 import { beginCall, type Call } from './watch.ts'
@@ -84,9 +85,6 @@ function leave(events: AsyncIterator<ModelEvent> | undefined): void {
   left().catch(() => undefined)
 }
 
-/** Asks the model, or asks it once more. */
-type Open = (traceparent: string) => AsyncIterable<ModelEvent>
-
 /** One model call, told as it comes. Never throws. */
 async function listen(run: Run, answer: Answer, open: Open, call: Call): Promise<Final> {
   const { gate, writer } = run
@@ -148,6 +146,32 @@ async function ask(run: Run, answer: Answer, open: Open): Promise<Final> {
   }
 }
 
+/**
+ * Asks until there is an answer that has the shape that was asked for, where one was: the model is shown once what is wrong,
+ * if its user wants that. What does not fit fails the answer, with its text kept.
+ */
+async function askToFit(run: Run, answer: Answer, open: Open, repaired = false): Promise<Final> {
+  const final = await ask(run, answer, open)
+  const shape = outputOf(run)
+  if (!shape || 'error' in final) return final
+  const { reason, message } = final
+  const misfit = await run.options.structured?.(shape, answer.message, message, reason === 'length')
+  if (!misfit) return final
+  const failed: Final = {
+    reason: 'error',
+    error: { code: 'invalid-output', message: misfit.problem },
+    message,
+  }
+  if (!shape.repair || repaired || reason === 'length') return failed
+  const context = answer.context ?? (await contextOf(run))
+  if (context === STOPPED) return failed
+  answer.context = { ...context, messages: [...context.messages, ...misfit.shown] }
+  answer.partial = newPartial(answer.message.id)
+  // It is begun anew, and everybody is told so: two answers are never one text.
+  if (answer.started) run.writer.push([soFar(answer)])
+  return askToFit(run, answer, asking(run, answer.context), true)
+}
+
 /** The answer as it is kept: what the model said last, or what was heard of it. */
 function settle(run: Run, answer: Answer, final: Final): Settlement {
   const { partial, usage } = answer
@@ -180,27 +204,10 @@ function settle(run: Run, answer: Answer, final: Final): Settlement {
   return { message, events }
 }
 
-/** What the model gets to see of the run so far. */
-async function contextOf(run: Run): Promise<ModelContext | typeof STOPPED> {
-  const { options, trail, gate, specs } = run
-  if (gate.signal.aborted) return STOPPED
-  const { system, context = assembleContext, sessionId, model, env, records, shared } = options
-  const messages = [...run.history, ...trail]
-  const input = {
-    messages,
-    ...(system !== undefined && { system }),
-    ...(specs.length > 0 && { tools: specs }),
-    ...{ sessionId, model, env, signal: gate.signal },
-    ...(records && { records }),
-    ...(shared && { shared }),
-  }
-  return gate.race(Promise.resolve(context(input)))
-}
-
 /** How to hear this answer: by asking, or, where it has begun, by asking for it once more. */
 async function openerOf(run: Run, answer: Answer): Promise<Open | typeof STOPPED> {
   const { status, responseId = '' } = answer.message
-  const { model, call } = run.options
+  const { model } = run.options
   const { signal } = run.gate
   const { resume } = model
   if (status === 'interrupted') {
@@ -210,7 +217,7 @@ async function openerOf(run: Run, answer: Answer): Promise<Open | typeof STOPPED
   const context = await contextOf(run)
   if (context === STOPPED) return STOPPED
   answer.context = context
-  return (traceparent) => model.stream(context, { ...call, signal, traceparent })
+  return asking(run, context)
 }
 
 /**
@@ -223,7 +230,7 @@ export async function answer(run: Run, message: AssistantMessage): Promise<Settl
   const state: Answer = { message, partial, started: false, usage: undefined, context: undefined }
   try {
     const open = await openerOf(run, state)
-    return settle(run, state, open === STOPPED ? stopped : await ask(run, state, open))
+    return settle(run, state, open === STOPPED ? stopped : await askToFit(run, state, open))
   } catch (thrown) {
     // Only the assembling of the context throws: what the model does wrong is in its answer.
     return settle(run, state, { reason: 'error', error: errorData(thrown, 'invalid-request') })

@@ -6,6 +6,7 @@ import type { ChatEvent, RunOutcome } from '../protocol/events.ts'
 import { answer } from './answer.ts'
 import type { Executions } from './executions.ts'
 import { nextStep } from './next.ts'
+import type { Structured } from './output.ts'
 import { created, openRun, pendingAnswer, type Run, sumOf } from './run.ts'
 import { runTools } from './run-tools.ts'
 import type { Tool } from './tool.ts'
@@ -56,6 +57,8 @@ export interface RunOptions {
   /** Instructions for the model. */
   system?: string
   call?: CallOptions
+  /** Judges answers that are to have a shape. @default a question that asks for one fails */
+  structured?: Structured
   /** Lent to `context`. */
   records?: SessionRecords
   /** Lent to `context`. */

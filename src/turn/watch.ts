@@ -3,6 +3,7 @@ import { type Account, type CallRecord, sentOf } from '../context/call-record.ts
 import type { ErrorData } from '../lib/errors.ts'
 import { traceOf, traceparentAfter } from '../lib/trace.ts'
 import type { AssistantMessage, Usage } from '../message/schema.ts'
+import { callOptionsOf } from './output.ts'
 import type { Run } from './run.ts'
 
 /** A model call that is about to be made. */
@@ -48,14 +49,14 @@ export interface Call {
 
 /** Begins a call: everybody who watches is told, and told again when it ends. */
 export function beginCall(
-  { options }: Run,
+  run: Run,
   { id: messageId }: AssistantMessage,
   context: (ModelContext & Account) | undefined,
   attempt: number,
 ): Call {
-  const { env, call, model, sessionId, runId } = options
-  const watch = [...(options.watch ?? []), options.context?.watch].filter((one) => one !== undefined)
-  let traceparent = traceparentAfter(options.traceparent, env.random)
+  const { env, model, sessionId, runId } = run.options
+  const watch = [...(run.options.watch ?? []), run.options.context?.watch].filter((one) => one !== undefined)
+  let traceparent = traceparentAfter(run.options.traceparent, env.random)
   if (watch.length === 0) return { traceparent, heard: () => undefined, end: () => undefined }
   const known = {
     ...{
@@ -71,11 +72,11 @@ export function beginCall(
     ...(context && { sent: sentOf(context) }),
   }
   const start: CallStart = {
-    ...(options.traceparent && { parent: options.traceparent }),
+    ...(run.options.traceparent && { parent: run.options.traceparent }),
     ...known,
     traceparent,
     ...(context && { context }),
-    ...(call && { options: call }),
+    ...optionsOf(run),
   }
   const watches = watch.flatMap((begin) => quietly(() => begin(start)) ?? [])
   for (const one of watches) if (traceOf(one.traceparent)) traceparent = one.traceparent ?? traceparent
@@ -96,6 +97,11 @@ export function beginCall(
       for (const one of watches) quietly(() => one.end?.(record, final.message))
     },
   }
+}
+
+function optionsOf(run: Run): Pick<CallStart, 'options'> {
+  const options = callOptionsOf(run)
+  return options ? { options } : {}
 }
 
 const endOf = ({ reason, error, message }: End) => ({

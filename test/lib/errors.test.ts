@@ -103,6 +103,7 @@ test('every code says whether the same request may succeed later', () => {
     'rate-limit': true,
     auth: false,
     'invalid-request': false,
+    'invalid-output': false,
     'context-overflow': false,
     refusal: false,
     server: true,

@@ -69,7 +69,11 @@ export function fold(events: readonly ChatEvent[]): Folded {
         problems.push(`${event.id} starts late`)
       else messages.set(event.id, { ...message, status: 'streaming' })
     } else if (event.type === 'message.delta') problems.push(...append(messages, event))
-    else if (event.type === 'message.completed') settle(event.message.id, event.message, 'completed')
+    else if (event.type === 'message.updated' && event.message.role === 'assistant') {
+      if (messages.get(event.message.id)?.status !== event.message.status)
+        problems.push(`${event.message.id} is told anew with another status`)
+      messages.set(event.message.id, event.message)
+    } else if (event.type === 'message.completed') settle(event.message.id, event.message, 'completed')
     else if (event.type === 'message.failed') settle(event.id, event.message, 'failed')
     else if (event.type === 'message.interrupted') settle(event.id, event.message, 'interrupted')
     else if (event.type === 'run.finished') outcome = event.outcome

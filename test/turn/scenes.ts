@@ -7,6 +7,7 @@ import type { ToolMessage } from '../../src/message/schema.ts'
 import { textOf } from '../../src/message/text.ts'
 import { direct } from '../../src/runtime/direct.ts'
 import { type ScriptPiece, type ScriptStep, scriptedModel } from '../../src/testing/scripted-model.ts'
+import { structured } from '../../src/turn/structured.ts'
 import type { Tool, ToolOptions } from '../../src/turn/tool.ts'
 import { type WatchedStorage, watchedStorage } from '../chat/storages.ts'
 import { createWorld } from '../chat/world.ts'
@@ -97,7 +98,7 @@ function directScene(options: SceneOptions): Scene {
         changes.some((change) => change.type === 'record' && change.record.key === key),
       )
     const tools = options.tools(spyOn(notes, () => alive, isStored)).map((tool) => made?.(tool) ?? tool)
-    const own = direct({ model: modelOf(options), tools })
+    const own = direct({ model: modelOf(options), tools, structured })
     const runtime = answers?.(own) ?? own
     const chat = createChat({
       storage: disk?.(storage) ?? storage,

@@ -11,6 +11,7 @@ const REASONS: Readonly<Record<ErrorData['code'], string>> = {
   'rate-limit': 'Too much was asked in too short a time.',
   auth: 'The key was not accepted.',
   'invalid-request': 'The request was not accepted.',
+  'invalid-output': 'The answer does not have the shape that was asked for.',
   'context-overflow': 'The conversation has outgrown the model.',
   refusal: 'The model declined to answer.',
   server: 'The other side failed.',

@@ -3,6 +3,7 @@ import { traceparentAfter } from '../../lib/trace.ts'
 import type { ChatEvent } from '../../protocol/events.ts'
 import { callLog } from '../../turn/call-log.ts'
 import { runTurn } from '../../turn/run-turn.ts'
+import { structured } from '../../turn/structured.ts'
 import { ADVANCE, abandon, append, type Lease, needsOf, renew } from '../decide/runs.ts'
 import type { ChatContext } from './context.ts'
 import { type BatchedLog, createBatchedLog } from './run-log.ts'
@@ -80,6 +81,7 @@ async function answer(ctx: ChatContext, { lease, controller, log }: LiveRun): Pr
     ...(tools && { tools }),
     ...(system !== undefined && { system }),
     ...(call && { call }),
+    structured,
     ...(context && { context }),
     ...(maxSteps !== undefined && { maxSteps }),
     ...(records && { records }),

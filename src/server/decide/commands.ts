@@ -88,13 +88,14 @@ function edit(draft: Draft, command: CommandOf<'edit'>, asked: Asked): Done {
     throw new TidemarkError('invalid-request', `messageId: ${messageId} is not a user message`)
   }
   assertFree(draft.view, newId, 'newId')
-  const { parentId, name, metadata } = old
+  const { parentId, name, metadata, output } = old
   const given = {
     id: newId,
     parentId,
     content,
     ...(name !== undefined && { name }),
     ...(metadata && { metadata }),
+    ...(output && { output }),
   }
   addUserMessage(draft, given, runId)
   enqueue(draft, { id: runId, kind: 'send', answers: newId }, asked.queue)

@@ -92,7 +92,7 @@ function tipOf({ view, session }: Draft, parentId: string | null): string | null
 /** Stores a user message as accepted: completed, in its place, and the head. */
 export function addUserMessage(
   draft: Draft,
-  given: Pick<UserMessage, 'id' | 'parentId' | 'content' | 'name' | 'metadata'>,
+  given: Pick<UserMessage, 'id' | 'parentId' | 'content' | 'name' | 'metadata' | 'output'>,
   runId: string,
 ): { message: Message; event: EventId } {
   const { now } = draft.terms
@@ -173,11 +173,16 @@ export function send(view: View, body: SendMessage, terms: Terms, asked: Asked):
   const before = repeated(view, asked.hash)
   if (before) return { changes: [], answer: before }
   assertFree(view, body.id, 'id')
-  const { id, runId, content, name, metadata, whenBusy } = body
+  const { id, runId, content, name, metadata, output, whenBusy } = body
   const draft = openDraft(view, terms)
   const ended = makeWay(draft, whenBusy)
   const parentId = tipOf(draft, body.parentId)
-  const given = { id, parentId, content, ...(name !== undefined && { name }), ...(metadata && { metadata }) }
+  const given = {
+    ...{ id, parentId, content },
+    ...(name !== undefined && { name }),
+    ...(metadata && { metadata }),
+    ...(output && { output }),
+  }
   const { message, event } = addUserMessage(draft, given, runId)
   enqueue(draft, { id: runId, kind: 'send', answers: id }, asked.queue)
   const key = bind(draft, { key: id, hash: asked.hash, messageId: id, runId, event })

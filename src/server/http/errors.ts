@@ -8,6 +8,7 @@ const STATUS: Readonly<Record<ErrorCode, number>> = {
   'rate-limit': 429,
   auth: 401,
   'invalid-request': 400,
+  'invalid-output': 422,
   'context-overflow': 400,
   refusal: 422,
   server: 500,
