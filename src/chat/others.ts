@@ -1,6 +1,6 @@
 import { pathTo } from '../message/tree.ts'
 import { idIn, messageOf, messagesOf, type SessionState } from '../protocol/state.ts'
-import { runOf } from './outbox.ts'
+import { asksAnew, runOf } from './outbox.ts'
 import type { OutboxRow } from './ports.ts'
 
 /** Where a row wants the shown branch to end. */
@@ -27,6 +27,16 @@ function isShown(state: SessionState, row: OutboxRow, wanted: string): boolean {
       (!regenerates && message.id === head) ||
       (message.role === 'assistant' && message.runId === runId && !!runId),
   )
+}
+
+/** Whether the other side has said what it would not have said without the row: what it says of the head is newer than that. */
+export function isAnswered(state: SessionState, row: OutboxRow): boolean {
+  const runId = runOf(row)
+  if (!runId) return false
+  if (!asksAnew(row) && messageOf(state, headOf(row) ?? '')?.seq !== undefined) return true
+  for (const message of messagesOf(state))
+    if (message.role === 'assistant' && message.runId === runId) return true
+  return false
 }
 
 /**
@@ -57,7 +67,9 @@ const inOrder = (rows: readonly OutboxRow[]): OutboxRow[] => rows.toSorted((a, b
  * @param owns whether this client owns the truth: nobody else says what became of a choice
  */
 export const asAsked = (state: SessionState, rows: readonly OutboxRow[], owns = false): SessionState =>
-  inOrder(rows.filter((row) => !isTried(row) || (isChoice(row) && !owns))).reduce(withRow, state)
+  inOrder(
+    rows.filter((row) => !isAnswered(state, row) && (!isTried(row) || (isChoice(row) && !owns))),
+  ).reduce(withRow, state)
 
 /**
  * The state as these choices want it, though the other side has said something else of the session.
