@@ -49,8 +49,8 @@ const isolated = {
   'cache-control': 'no-store',
 }
 
-/** Serves the page and its bundle, and nothing else. */
-async function serve(bundle: string): Promise<{ url: string; close(): void }> {
+/** Serves a page and its bundle, and nothing else. */
+export async function servePage(page: string, bundle: string): Promise<{ url: string; close(): void }> {
   const server = createServer((request, response) => {
     const isPage = request.url === '/'
     response.writeHead(200, { ...isolated, 'content-type': isPage ? 'text/html' : 'text/javascript' })
@@ -64,7 +64,7 @@ async function serve(bundle: string): Promise<{ url: string; close(): void }> {
 
 export async function openChromium(bundle: string): Promise<Engine> {
   const browser = await launchBrowser({ args: ['--js-flags=--expose-gc'] })
-  const server = await serve(bundle)
+  const server = await servePage(page, bundle)
   return {
     name: `Chromium ${browser.version().split('.')[0]}`,
     async run(...what) {

@@ -1,4 +1,5 @@
-import { isHeld, type Result, type Spread } from './measure.ts'
+import { type Figure, isWithin, worstOf } from './live/figures.ts'
+import { isHeld, type Result, type Spread, spreadOf } from './measure.ts'
 import type { Size } from './sizes.ts'
 
 /** Rows as a table with columns as wide as they need to be. */
@@ -89,9 +90,28 @@ export function sizesTable(ours: readonly Size[], peers: readonly Size[]): strin
   return table(['bundle', 'min + gzip', 'min', 'bound', ''], [...own, ...others])
 }
 
+/** What was measured in a browser of its own: the middle and the worst of the samples; the one the bound is about is marked. */
+export function figuresTable(figures: readonly Figure[]): string {
+  const rows = figures.map((figure) => {
+    const { row, name, unit, samples, most, by } = figure
+    const shown = (of: Figure['by'], value: number) => (by === of ? `**${short(value)}**` : short(value))
+    const values =
+      samples.length > 0
+        ? [shown('median', spreadOf(samples).median), shown('worst', worstOf(figure))]
+        : ['', '']
+    return [row, name, ...values, unit, `≤ ${most}`, verdict(isWithin(figure))]
+  })
+  return table(['row', 'what', 'median', 'worst', '', 'bound', ''], rows)
+}
+
 /** Bounds that are held, of all that were measured. */
-export function countHeld(cases: readonly CaseRow[], sizes: readonly Size[]): { held: number; all: number } {
+export function countHeld(
+  cases: readonly CaseRow[],
+  sizes: readonly Size[],
+  figures: readonly Figure[] = [],
+): { held: number; all: number } {
   const verdicts = [
+    ...figures.map(isWithin),
     ...cases.flatMap(({ results }) => results.flatMap(({ ratios }) => ratios.map(isHeld))),
     ...sizes.map(({ gzip, most }) => (most === undefined ? undefined : gzip <= most)),
   ].filter((one) => one !== undefined)

@@ -1,5 +1,6 @@
 // `npm run bench`: what DESIGN's budgets promise, each beside a peer in the same run.
-//   --only sse | store | json | memory | tokens | accuracy | sizes, or the beginning of a case's name
+//   --only sse | store | json | context | memory | tokens | accuracy | sizes, or the beginning of a case's name
+//   --only write | kill | tabs | open | resync | heal   what takes a browser of its own
 //   --rounds 15
 import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus, loadavg, tmpdir } from 'node:os'
@@ -9,8 +10,11 @@ import { devSamples, hasCorpus } from '../scripts/tokens/corpus.ts'
 import { accuracyTable, speedTexts } from './accuracy.ts'
 import { bundleInto } from './bundle.ts'
 import { type Engine, openChromium, openNode } from './engines.ts'
+import { openStage } from './live/browser.ts'
+import { type Figure, measureRow } from './live/figures.ts'
+import { LIVE_ROWS } from './live/rows.ts'
 import { caseNames, type Sizes } from './peers/cases.ts'
-import { type CaseRow, countHeld, ratiosTable, sizesTable, timesTable } from './print.ts'
+import { type CaseRow, countHeld, figuresTable, ratiosTable, sizesTable, timesTable } from './print.ts'
 import { measureSizes, type Size } from './sizes.ts'
 
 const { values } = parseArgs({
@@ -53,6 +57,22 @@ async function measureCases(names: readonly string[], rounds: number): Promise<[
   }
 }
 
+async function measureLive(rows: typeof LIVE_ROWS): Promise<Figure[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'tidemark-live-'))
+  const stage = await openStage(folder)
+  try {
+    const figures: Figure[] = []
+    for (const row of rows) {
+      process.stderr.write(`${row.name}\n`)
+      figures.push(...(await measureRow(row, stage)))
+    }
+    return figures
+  } finally {
+    await stage.close()
+    rmSync(folder, { recursive: true })
+  }
+}
+
 const { only } = values
 const rounds = Number(values.rounds)
 if (!Number.isInteger(rounds) || rounds < 1)
@@ -60,14 +80,17 @@ if (!Number.isInteger(rounds) || rounds < 1)
 const names = caseNames(sizes).filter((name) => name.startsWith(only))
 const withSizes = 'sizes'.startsWith(only)
 const withAccuracy = hasCorpus && 'accuracy'.startsWith(only)
-if (names.length === 0 && !withSizes && !withAccuracy) throw new Error(`--only ${only}: no case begins so`)
+const rows = LIVE_ROWS.filter(({ name }) => name.startsWith(only))
+if (names.length + rows.length === 0 && !withSizes && !withAccuracy)
+  throw new Error(`--only ${only}: no case begins so`)
 
 console.log(machine())
 let cases: CaseRow[] = []
 let own: Size[] = []
+let figures: Figure[] = []
 if (names.length > 0) {
-  const [engines, rows] = await measureCases(names, rounds)
-  cases = rows
+  const [engines, measured] = await measureCases(names, rounds)
+  cases = measured
   const columns = engines.map(({ name }) => name)
   console.log(`\nTime per piece of work, median of ${rounds} rounds\n`)
   console.log(timesTable(columns, cases))
@@ -75,6 +98,11 @@ if (names.length > 0) {
   console.log(ratiosTable(columns, cases))
   if (names.some((name) => name.startsWith('store')))
     console.log('\nTanStack AI waits for a timer after each event: its time is mostly waiting, not work.')
+}
+if (rows.length > 0) {
+  figures = await measureLive(rows)
+  console.log('\nIn Chromium, with what it stores: the figure that the bound is about is marked\n')
+  console.log(figuresTable(figures))
 }
 if (withAccuracy) {
   console.log('\nHow far estimates of tokens are off, mean over eight tokenizers and 48 kinds of text\n')
@@ -86,5 +114,5 @@ if (withSizes) {
   console.log('\nWhat a page pays\n')
   console.log(sizesTable(ours, peers))
 }
-const { held, all } = countHeld(cases, own)
+const { held, all } = countHeld(cases, own, figures)
 console.log(`\n${held} of ${all} bounds held; ${machine()}`)

@@ -1,0 +1,106 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Browser, chromium, type Page } from 'playwright-core'
+import { launchOptions } from '../../test/support/browser.ts'
+import { answerOf } from '../answer.ts'
+import { openLive, type Stage } from './browser.ts'
+import type { RowFigure } from './figures.ts'
+import { textSoFar } from './write.ts'
+
+/** A browser of our own, which we may kill, and not one that Playwright puts to sleep. */
+interface Mortal {
+  browser: Browser
+  /** All of its processes at once, in the middle of whatever they do. */
+  kill(): Promise<void>
+}
+
+function addressOf(child: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let printed = ''
+    child.stderr?.on('data', (chunk) => {
+      printed += chunk
+      const [, address] = /DevTools listening on (ws:\S+)/.exec(printed) ?? []
+      if (address) resolve(address)
+    })
+    child.once('error', reject)
+    child.once('exit', () => reject(new Error(`the browser ended before it was ready: ${printed}`)))
+  })
+}
+
+async function launchMortal(profile: string): Promise<Mortal> {
+  const { executablePath = chromium.executablePath(), args = [] } = launchOptions()
+  const own = ['--headless=new', '--remote-debugging-port=0', `--user-data-dir=${profile}`, 'about:blank']
+  // Leads a group of processes, so that one signal reaches all of them.
+  const child = spawn(executablePath, [...args, ...own], {
+    detached: true,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const browser = await chromium.connectOverCDP(await addressOf(child))
+  return {
+    browser,
+    async kill() {
+      const gone = once(child, 'exit')
+      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
+      await gone
+      await browser.close()
+    },
+  }
+}
+
+async function openIn({ browser }: Mortal, { origin }: Stage): Promise<Page> {
+  const [context] = browser.contexts()
+  if (!context) throw new Error('a browser without a profile')
+  return await openLive(context, origin)
+}
+
+const BEFORE = 2_000
+const PER_SECOND = 100
+/** More deltas than are sent. */
+const MOST = 1_000
+
+/** How many milliseconds of an answer were lost that was killed after it had streamed for so long. */
+async function lostAfter(stage: Stage, ms: number): Promise<number> {
+  const profile = mkdtempSync(join(tmpdir(), 'tidemark-kill-'))
+  let mortal = await launchMortal(profile)
+  try {
+    const page = await openIn(mortal, stage)
+    await page.evaluate(
+      (before) => window.live.openWriting({ where: 'disk', before, name: 'killed' }),
+      BEFORE,
+    )
+    const begun = await page.evaluate((perSecond) => window.live.streamOn(perSecond), PER_SECOND)
+    await new Promise((resolve) => setTimeout(resolve, ms))
+    const killed = Date.now()
+    await mortal.kill()
+    mortal = await launchMortal(profile)
+    const again = await openIn(mortal, stage)
+    const text = await again.evaluate(() => window.live.read('killed'))
+    if (text !== textSoFar(BEFORE, text.length))
+      throw new Error('what is left of the answer is torn or doubled')
+    return killed - begun - streamedMs(text.length)
+  } finally {
+    await mortal.kill()
+    rmSync(profile, { recursive: true, force: true })
+  }
+}
+
+/** For how long deltas have come when the answer has so many characters: as if none had ever been late. */
+function streamedMs(characters: number): number {
+  let length = BEFORE
+  let count = 0
+  for (const { length: own } of answerOf(MOST).deltas) {
+    if (length >= characters) break
+    length += own
+    count++
+  }
+  return (count * 1_000) / PER_SECOND
+}
+
+export async function killFigures(stage: Stage): Promise<RowFigure[]> {
+  const samples: number[] = []
+  for (const ms of [1_010, 1_240, 1_470, 1_730, 1_960]) samples.push(await lostAfter(stage, ms))
+  return [{ name: 'of an answer lost with the browser', unit: 'ms', samples, most: 150, by: 'worst' }]
+}
