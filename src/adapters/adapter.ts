@@ -16,6 +16,8 @@ export interface Adapter {
   readonly callIds: CallIdRule
   /** Whether the proofs that one of the provider's models gave are good for another. @default always */
   trusts?(writer: string | undefined, model: string): boolean
+  /** Whether a model goes on from an answer that stands last. @default none does */
+  prefills?(model: string): boolean
   /** What a call is in the provider's words. */
   encode(context: ReplayContext, call: ReplayCall): EncodedCall
   /** What the provider's words mean. */

@@ -12,7 +12,7 @@ export function encodeMessages(context: ReplayContext, options: ReplayCall): Enc
   const samples = !effort && !budget && generation < 407
   const { instructions, turns } = turnsOf(context, {
     system: generation >= 408,
-    prefill: samples && generation < 406,
+    prefill: samples && takesPrefill(model),
   })
   if (cache) {
     const hint = { cache_control: { type: 'ephemeral', ttl: cache === 'long' ? '1h' : undefined } }
@@ -49,6 +49,9 @@ function generationOf(model: string): number {
   const [, major, minor = 0] = /claude-(?:[a-z]+-)?(\d)(?:[-.](\d\d?)(?!\d))?/.exec(model) ?? []
   return major ? Number(major) * 100 + Number(minor) : model.includes('claude') ? 999 : 307
 }
+
+/** "Prefilling assistant messages is not supported" from Claude 4.6 on. */
+export const takesPrefill = (model: string): boolean => generationOf(model) < 406
 
 const toolOf = ({ name, description, parameters, strict }: ToolSpec): Json => ({
   name,

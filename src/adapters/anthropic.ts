@@ -1,6 +1,6 @@
 import type { Adapter, HearLimits } from './adapter.ts'
 import { messagesDialect } from './anthropic-decode.ts'
-import { encodeMessages } from './anthropic-encode.ts'
+import { encodeMessages, takesPrefill } from './anthropic-encode.ts'
 import { CALL_ID } from './anthropic-turns.ts'
 
 export interface MessagesAdapterOptions {
@@ -18,6 +18,7 @@ export const messagesAdapter = ({
   provider,
   limits,
   callIds: CALL_ID,
+  prefills: takesPrefill,
   encode: encodeMessages,
   hears: messagesDialect,
 })

@@ -122,6 +122,8 @@ export interface Capabilities {
   thinking?: boolean
   /** Whether it calls tools. */
   tools?: boolean
+  /** Whether it goes on from an answer that stands last, as its beginning. Said by the adapter. */
+  prefill?: boolean
 }
 
 /** What a model is told of one call beside what it is to say. */

@@ -81,9 +81,14 @@ export async function send(
   return ask(core, intent.message.id, intent.runId, () => carryOut(core, deps, intent))
 }
 
-export async function regenerate(core: Core, deps: ActionDeps, messageId: string): Promise<Sent> {
+export async function regenerate(
+  core: Core,
+  deps: ActionDeps,
+  messageId: string,
+  type?: 'continue',
+): Promise<Sent> {
   await ready(core, deps)
-  const intent = regenerateIntent(core.state, messageId, deps.given())
+  const intent = regenerateIntent(core.state, messageId, deps.given(), type)
   return ask(core, intent.questionId, intent.runId, () => carryOut(core, deps, intent))
 }
 

@@ -15,7 +15,7 @@ import { type CoreFields, UNKNOWN } from './fields.ts'
 import { type Held, hold, letGo, nothingHeld } from './held.ts'
 import { journalOf } from './journal.ts'
 import { behindAnswers, DELETED, withoutQueue, withoutSession } from './local.ts'
-import { asksAnew } from './outbox.ts'
+import { askedAnew } from './outbox.ts'
 import type { JournalEntry, OutboxRow } from './ports.ts'
 import { tellAll } from './tell.ts'
 import type { MessageStore, SessionSnapshot } from './types.ts'
@@ -175,7 +175,7 @@ export function setOutbox(
   core.deps.onOutbox(core, [...rows.map(({ id }) => id), ...gone], origin)
   update(core, (state) => letGo(core.held, core.outbox, state))
   core.answers.settle(core.state, core.outbox.values())
-  setFields(core, { asked: [...core.outbox.values()].some(asksAnew) })
+  setFields(core, { asked: [...core.outbox.values()].some(askedAnew) })
   core.deps.onFields(core)
   touch(core)
 }

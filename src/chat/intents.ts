@@ -2,6 +2,7 @@ import { TidemarkError } from '../lib/errors.ts'
 import { jsonSchemaOf } from '../lib/standard-schema.ts'
 import { OutputShape } from '../message/output-shape.ts'
 import {
+  isCutOff,
   type Message,
   Metadata,
   SCHEMA_VERSION,
@@ -13,6 +14,7 @@ import { leafOf } from '../message/tree.ts'
 import { type CallWord, Command } from '../protocol/commands.ts'
 import { idIn, messageOf, messagesOf, type SessionState } from '../protocol/state.ts'
 import { waitingIn } from './calls.ts'
+import { headFor } from './local.ts'
 import type { OutboxRequest } from './ports.ts'
 import type { OutputOptions, SendOptions, UserInput } from './types.ts'
 
@@ -135,16 +137,24 @@ const commandIntent = (body: Command, fields: Omit<Intent, 'requests'> = {}): In
   requests: [{ id: body.id, request: { type: 'command', body } }],
 })
 
-/** Another answer to the user message that `messageId` answers, or is. */
-export function regenerateIntent(state: SessionState, messageId: string, { createId }: Given) {
-  let question: Message | undefined = known(state, messageId)
+/** Another answer to the user message that `messageId` answers, or is; or one that goes on from that answer. */
+export function regenerateIntent(
+  state: SessionState,
+  messageId: string,
+  { createId }: Given,
+  type: 'regenerate' | 'continue' = 'regenerate',
+) {
+  const given = known(state, messageId)
+  const continues = type === 'continue'
+  if (continues && !isCutOff(given)) throw invalid('messageId: expected an answer that was cut off')
+  let question: Message | undefined = given
   while (question && question.role !== 'user') {
     question = question.parentId === null ? undefined : messageOf(state, question.parentId)
   }
   if (!question) throw invalid('messageId: expected an answer, or the user message it answers')
   const runId = createId()
-  const body: Command = { id: createId(), type: 'regenerate', messageId: question.id, runId }
-  return { ...commandIntent(body, { headId: question.id }), runId, questionId: question.id }
+  const body = { id: createId(), type, messageId: continues ? given.id : question.id, runId }
+  return { ...commandIntent(body, { headId: headFor(state, body) }), runId, questionId: question.id }
 }
 
 /** Another version of a user message, beside it. */

@@ -11,7 +11,7 @@ import {
   type SessionState,
   type Trace,
 } from '../protocol/state.ts'
-import { askedId } from './outbox.ts'
+import { askedAnew, askedId } from './outbox.ts'
 import type { OutboxRow } from './ports.ts'
 
 /** A status change that this client makes itself, bound by the table like any other. */
@@ -85,12 +85,16 @@ export function behindAnswers(state: SessionState, outbox: Iterable<OutboxRow>, 
 }
 
 /** The head as it was before a new answer was asked for that nobody gives: at the end of the old one. */
-export function withHeadBack(state: SessionState, { request }: OutboxRow): SessionState {
-  if (request.type !== 'command' || request.body.type !== 'regenerate') return state
-  const { messageId } = request.body
-  const leaf = state.headId === messageId ? leafOf(messagesOf(state), messageId) : undefined
+export function withHeadBack(state: SessionState, row: OutboxRow): SessionState {
+  const asked = askedAnew(row)
+  if (!asked || state.headId !== headFor(state, asked)) return state
+  const leaf = leafOf(messagesOf(state), asked.messageId)
   return leaf ? { ...state, headId: leaf.id } : state
 }
+
+/** Where the branch ends until another answer comes: at the question, or before the answer that is gone on with. */
+export const headFor = (state: SessionState, { type, messageId }: { type: string; messageId: string }) =>
+  type === 'continue' ? (messageOf(state, messageId)?.parentId ?? messageId) : messageId
 
 /**
  * What becomes of the rows that name a message that is given up: what waits behind it follows what that one would have

@@ -1,30 +1,39 @@
 import { pathTo } from '../message/tree.ts'
 import { idIn, messageOf, messagesOf, type SessionState } from '../protocol/state.ts'
-import { asksAnew, runOf } from './outbox.ts'
+import { headFor } from './local.ts'
+import { askedAnew, runOf } from './outbox.ts'
 import type { OutboxRow } from './ports.ts'
 
-/** Where a row wants the shown branch to end. */
-function headOf({ id, request }: OutboxRow): string | undefined {
+/** The message by which a row says where the shown branch is to end. */
+function namedIn(row: OutboxRow): string | undefined {
+  const { id, request } = row
   if (request.type === 'send') return id
   if (request.type !== 'command') return undefined
   const { body } = request
   if (body.type === 'edit') return body.newId
-  return body.type === 'regenerate' || body.type === 'selectBranch' ? body.messageId : undefined
+  return body.type === 'regenerate' || body.type === 'continue' || body.type === 'selectBranch'
+    ? body.messageId
+    : undefined
+}
+
+/** Where a row wants the shown branch to end. */
+function headOf(state: SessionState, row: OutboxRow): string | undefined {
+  const asked = askedAnew(row)
+  return asked ? headFor(state, asked) : namedIn(row)
 }
 
 /** Whether a row, besides what it says, says where the shown branch ends or what the session is called. */
 export const isChoice = (row: OutboxRow): boolean =>
   row.state === 'waiting' &&
-  (row.request.type === 'patchSession' || (row.request.type === 'command' && headOf(row) !== undefined))
+  (row.request.type === 'patchSession' || (row.request.type === 'command' && namedIn(row) !== undefined))
 
 /** Whether the shown branch is where the row wants it, or further: its answer may have begun. */
 function isShown(state: SessionState, row: OutboxRow, wanted: string): boolean {
   const head = idIn(state, wanted)
   const runId = runOf(row)
-  const regenerates = row.request.type === 'command' && row.request.body.type === 'regenerate'
   return pathTo(messagesOf(state), state.headId).some(
     (message) =>
-      (!regenerates && message.id === head) ||
+      (!askedAnew(row) && message.id === head) ||
       (message.role === 'assistant' && message.runId === runId && !!runId),
   )
 }
@@ -33,7 +42,7 @@ function isShown(state: SessionState, row: OutboxRow, wanted: string): boolean {
 export function isAnswered(state: SessionState, row: OutboxRow): boolean {
   const runId = runOf(row)
   if (!runId) return false
-  if (!asksAnew(row) && messageOf(state, headOf(row) ?? '')?.seq !== undefined) return true
+  if (!askedAnew(row) && messageOf(state, namedIn(row) ?? '')?.seq !== undefined) return true
   for (const message of messagesOf(state))
     if (message.role === 'assistant' && message.runId === runId) return true
   return false
@@ -53,7 +62,7 @@ function withRow(state: SessionState, row: OutboxRow): SessionState {
     if (!state.session || title === undefined || state.session.title === title) return state
     return { ...state, session: { ...state.session, title } }
   }
-  const head = headOf(row)
+  const head = headOf(state, row)
   return head === undefined || head === state.headId || isShown(state, row, head)
     ? state
     : { ...state, headId: idIn(state, head) }
@@ -80,9 +89,9 @@ export function asWanted(
   headId: string | null,
   rows: readonly OutboxRow[],
 ): SessionState {
-  const last = inOrder(rows).findLast((row) => headOf(row))
-  const head = (last && headOf(last)) ?? ''
+  const last = inOrder(rows).findLast((row) => namedIn(row))
+  const head = (last && headOf(state, last)) ?? ''
   const isThere = messageOf(state, idIn(state, head))
   const kept = last && isThere && !isShown(state, last, head) ? { ...state, headId } : state
-  return inOrder(rows.filter((row) => (row === last ? isThere : !headOf(row)))).reduce(withRow, kept)
+  return inOrder(rows.filter((row) => (row === last ? isThere : !namedIn(row)))).reduce(withRow, kept)
 }

@@ -106,9 +106,11 @@ export function runOf({ request }: OutboxRow): string | undefined {
   return 'runId' in request.body ? request.body.runId : undefined
 }
 
-/** Whether a row asks for another answer to what was answered: no message of its own shows that. */
-export const asksAnew = ({ request }: OutboxRow): boolean =>
-  request.type === 'command' && request.body.type === 'regenerate'
+/** What a row asks another answer to, or beside: no message of its own shows that. */
+export const askedAnew = ({ request }: OutboxRow) =>
+  request.type === 'command' && (request.body.type === 'regenerate' || request.body.type === 'continue')
+    ? request.body
+    : undefined
 
 /** The run that a row wants ended. */
 export const cancelledRun = ({ request }: OutboxRow): string | undefined =>

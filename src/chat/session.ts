@@ -38,6 +38,7 @@ export const createSession = (core: Core, deps: SessionDeps): ChatSession => ({
   stop: () => stop(core, deps),
   retry: (messageId) => retry(core, deps, messageId),
   regenerate: (messageId) => regenerate(core, deps, messageId),
+  continue: (messageId) => regenerate(core, deps, messageId, 'continue'),
   edit: (messageId, input) => edit(core, deps, messageId, input),
   approve: (callId, options = {}) => approve(core, deps, callId, options),
   reject: (callId, reason) => reject(core, deps, callId, reason),

@@ -116,6 +116,13 @@ export interface ChatSession extends Store<SessionSnapshot> {
   retry(messageId: string): Promise<Sent>
   /** A new answer beside `messageId`. */
   regenerate(messageId: string): Promise<Sent>
+  /**
+   * A new answer beside one that was cut off (`interrupted`, `failed`, or stopped by `length`), that goes on from its text: the
+   * provider takes that as the beginning where it can (`capabilities.prefill`), else a note asks for the rest. Its first block
+   * is that text, what the model says now comes after it; `continues` names the other, which stays as it is.
+   * Throws `invalid-request` for any other message.
+   */
+  continue(messageId: string): Promise<Sent>
   /** A new version of a user message beside the old one, and its answer. */
   edit(messageId: string, input: UserInput): Promise<Sent>
   /**

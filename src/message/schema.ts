@@ -172,6 +172,8 @@ export const AssistantMessage = z.object({
   model: z.optional(z.string()),
   runId: z.optional(Id),
   responseId: z.optional(z.string()),
+  /** The answer that was cut off and whose text this one begins with, as a block of its own. */
+  continues: z.optional(Id),
   usage: z.optional(Usage),
   /** What the provider counted, as it said it, where its numbers contradict each other: then there is no `usage`. */
   usageRaw: z.optional(z.unknown()),
@@ -244,3 +246,8 @@ export const keyOf = (message: Message): string => message.clientId ?? message.i
 /** Whether nothing more will happen to a message by itself. */
 export const isSettled = (message: { status: Status }): boolean =>
   message.status !== 'pending' && message.status !== 'streaming'
+
+/** Whether an answer ended before its model had finished. */
+export const isCutOff = (message: Message): message is AssistantMessage =>
+  message.role === 'assistant' &&
+  (message.status === 'interrupted' || message.status === 'failed' || message.stopReason === 'length')

@@ -51,6 +51,8 @@ export const RegenerateCommand = z.object({
   messageId: Id,
   runId: Id,
 })
+/** Go on from the text of `messageId`, an answer that was cut off, in a new one beside it. */
+export const ContinueCommand = z.object({ ...command, type: z.enum(['continue']), messageId: Id, runId: Id })
 /** A new user message `newId` beside `messageId`, answered by a new run. */
 export const EditCommand = z.object({
   ...command,
@@ -92,6 +94,7 @@ export const ToolResultCommand = z.object({
 export const Command = z.discriminatedUnion('type', [
   CancelCommand,
   RegenerateCommand,
+  ContinueCommand,
   EditCommand,
   SelectBranchCommand,
   ApproveCommand,

@@ -173,11 +173,12 @@ async function toTheEnd(given: Given, bell: Bell, lent: Lent): Promise<void> {
   const fixed = { ...lent, executions: storedExecutions(host.storage, sessionId) }
   let { turnOf } = given
   for (;;) {
-    const { runId, history, assistantId, resumed, trail } = turnOf
+    const { runId, history, assistantId, resumed, trail, continues } = turnOf
     const own = {
       ...(assistantId !== undefined && { assistantId }),
       ...(resumed && { resumed }),
       ...(trail && { trail }),
+      ...(continues && { continues }),
     }
     const outcome = await runTurn({ ...runs.options, ...fixed, ...own, runId, sessionId, history })
     if (outcome !== 'waiting') return
@@ -240,4 +241,5 @@ interface TurnOf {
   /** What the run has made already. */
   trail?: readonly Message[]
   resumed?: AssistantMessage
+  continues?: AssistantMessage
 }

@@ -52,6 +52,7 @@ interface Question {
   runId: string
   whenBusy?: WhenBusy | undefined
   resumes?: boolean
+  continues?: boolean
 }
 
 /** What a request asks to be answered, or undefined where it asks for nothing. */
@@ -63,7 +64,8 @@ function questionOf(request: OutboxRequest): Question | undefined {
   if (request.type === 'resume') return { ...request.body, resumes: true }
   if (request.type !== 'command') return undefined
   const { body } = request
-  if (body.type === 'regenerate') return { messageId: body.messageId, runId: body.runId }
+  if (body.type === 'regenerate' || body.type === 'continue')
+    return { messageId: body.messageId, runId: body.runId, continues: body.type === 'continue' }
   return body.type === 'edit' ? { messageId: body.newId, runId: body.runId } : undefined
 }
 
@@ -130,6 +132,10 @@ async function answer(
   const asked = history.at(-1)
   if (asked?.id !== messageId)
     throw new TidemarkError('not-found', `messageId: no message ${messageId} is stored in this session`)
+  if (question.continues && asked.role === 'assistant') {
+    const turnOf = { sessionId, runId, history: history.slice(0, -1), assistantId, continues: asked }
+    return begin(runs, host, turnOf, signal)
+  }
   // The question takes its place before its answer does.
   if (asked.seq === undefined) await host.append(sessionId, [{ type: 'message.updated', message: asked }])
   await begin(runs, host, { sessionId, runId, history, assistantId }, signal)

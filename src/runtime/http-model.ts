@@ -11,8 +11,11 @@ import { retryAfterOf } from './retry-after.ts'
  * is its last event. A call that ends, however it ends, leaves no timer and no connection behind.
  */
 export function httpModel(options: HttpModelOptions): Model {
-  const { adapter, model, capabilities } = options
+  const { adapter, model } = options
   const { provider, resume } = adapter
+  const capabilities = adapter.prefills?.(model)
+    ? { prefill: true, ...options.capabilities }
+    : options.capabilities
   return {
     provider,
     id: model,

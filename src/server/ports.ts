@@ -47,11 +47,11 @@ export interface RunRow {
   id: string
   sessionId: string
   /** `tombstone`: cancelled before it was known; a later send under this id starts nothing. */
-  kind: 'send' | 'regenerate' | 'tombstone'
+  kind: 'send' | 'regenerate' | 'continue' | 'tombstone'
   state: RunState
   /** Order among the session's runs. */
   place: number
-  /** The user message to answer; null for a tombstone. */
+  /** The user message to answer, or the answer to go on from; null for a tombstone. */
   answers: string | null
   /** Ids of the messages it wrote, in order. */
   messages: readonly string[]
@@ -101,7 +101,7 @@ export interface Needs {
   key?: string
   /** Every message that is not settled. */
   unsettled?: boolean
-  /** The user messages of the queued runs. */
+  /** What the runs that have not ended answer. */
   queue?: boolean
   /** The branch that ends in this message. */
   path?: string

@@ -6,6 +6,7 @@ import { traceOf } from '../lib/trace.ts'
 import type { AssistantMessage, Usage } from '../message/schema.ts'
 import type { ChatEvent } from '../protocol/events.ts'
 import { asking, contextOf, type Open } from './asking.ts'
+import { behind, continuedIn } from './continued.ts'
 import { STOPPED } from './gate.ts'
 import { outputOf } from './output.ts'
 import { contentOf, finalContent, flush, hear, isCaughtUp, newPartial, type Partial } from './partial.ts'
@@ -167,6 +168,8 @@ async function askToFit(run: Run, answer: Answer, open: Open, repaired = false):
   if (context === STOPPED) return failed
   answer.context = { ...context, messages: [...context.messages, ...misfit.shown] }
   answer.partial = newPartial(answer.message.id)
+  const { continues: _, ...anew } = answer.message
+  answer.message = anew
   // It is begun anew, and everybody is told so: two answers are never one text.
   if (answer.started) run.writer.push([soFar(answer)])
   return askToFit(run, answer, asking(run, answer.context), true)
@@ -189,7 +192,8 @@ function settle(run: Run, answer: Answer, final: Final): Settlement {
     updatedAt: run.options.env.now(),
     ...(usage && { usage }),
     ...(final.message?.usageRaw !== undefined && { usageRaw: final.message.usageRaw }),
-    ...(usage && !failed && { tokenCount: usage.output }),
+    // Of an answer that begins with another's text, its own usage counts the rest alone.
+    ...(usage && !failed && answer.message.continues === undefined && { tokenCount: usage.output }),
   }
   const events: ChatEvent[] = said ? flush(partial) : []
   if (!failed) {
@@ -206,18 +210,21 @@ function settle(run: Run, answer: Answer, final: Final): Settlement {
 
 /** How to hear this answer: by asking, or, where it has begun, by asking for it once more. */
 async function openerOf(run: Run, answer: Answer): Promise<Open | typeof STOPPED> {
-  const { status, responseId = '' } = answer.message
+  const { status, responseId = '', continues, content } = answer.message
   const { model } = run.options
   const { signal } = run.gate
   const { resume } = model
   if (status === 'interrupted') {
     if (!resume) throw new TidemarkError('invalid-request', 'model: expected one with resume')
-    return (traceparent) => resume.call(model, responseId, { signal, traceparent })
+    const [first] = content
+    const text = continues !== undefined && first?.type === 'text' ? first.text : undefined
+    return (traceparent) => behind(text, resume.call(model, responseId, { signal, traceparent }))
   }
-  const context = await contextOf(run)
+  const continued = continuedIn(run)
+  const context = await contextOf(run, continued)
   if (context === STOPPED) return STOPPED
   answer.context = context
-  return asking(run, context)
+  return asking(run, context, continued?.text)
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { ModelContext, ModelEvent } from '../adapters/contract.ts'
 import { assembleContext } from '../context/assemble.ts'
+import { behind, type Continued } from './continued.ts'
 import { STOPPED } from './gate.ts'
 import { callOptionsOf } from './output.ts'
 import type { Run } from './run.ts'
@@ -8,25 +9,29 @@ import type { Run } from './run.ts'
 export type Open = (traceparent: string) => AsyncIterable<ModelEvent>
 
 /** What the model gets to see of the run so far. */
-export async function contextOf(run: Run): Promise<ModelContext | typeof STOPPED> {
+export async function contextOf(run: Run, continued?: Continued): Promise<ModelContext | typeof STOPPED> {
   const { options, trail, gate, specs } = run
   if (gate.signal.aborted) return STOPPED
   const { system, context = assembleContext, sessionId, model, env, records, shared } = options
-  const messages = [...run.history, ...trail]
   const input = {
-    messages,
+    messages: continued?.messages ?? [...run.history, ...trail],
     ...(system !== undefined && { system }),
     ...(specs.length > 0 && { tools: specs }),
     ...{ sessionId, model, env, signal: gate.signal },
     ...(records && { records }),
     ...(shared && { shared }),
   }
-  return gate.race(Promise.resolve(context(input)))
+  const made = await gate.race(Promise.resolve(context(input)))
+  return made === STOPPED || !continued ? made : continued.asked(made)
 }
 
-/** Asks the model with what it gets to see. Throws where it could not be asked so. */
-export function asking(run: Run, context: ModelContext): Open {
+/**
+ * Asks the model with what it gets to see. Throws where it could not be asked so.
+ * @param text what the answer begins with, where it goes on from another
+ */
+export function asking(run: Run, context: ModelContext, text?: string): Open {
   const { model } = run.options
   const call = callOptionsOf(run)
-  return (traceparent) => model.stream(context, { ...call, signal: run.gate.signal, traceparent })
+  const { signal } = run.gate
+  return (traceparent) => behind(text, model.stream(context, { ...call, signal, traceparent }))
 }

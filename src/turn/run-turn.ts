@@ -50,6 +50,8 @@ export interface RunOptions {
   trail?: readonly Message[]
   /** An answer of this run that was interrupted, to go on with: the model must have `resume`. */
   resumed?: AssistantMessage
+  /** An answer that was cut off, beside the one to be: the first model call goes on from its text. `history` ends before it. */
+  continues?: AssistantMessage
   /** Id of the first assistant message; later ones of the run get new ids. @default env.createId() */
   assistantId?: string
   model: Model

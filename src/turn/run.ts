@@ -7,6 +7,7 @@ import {
   type ToolMessage,
   type Usage,
 } from '../message/schema.ts'
+import { textOf } from '../message/text.ts'
 import type { ChatEvent } from '../protocol/events.ts'
 import { type Gate, openGate } from './gate.ts'
 import type { RunOptions } from './run-turn.ts'
@@ -71,10 +72,25 @@ const lastId = ({ trail, history }: Run): string | null => (trail.at(-1) ?? hist
 /** The next answer, not yet begun. */
 export function pendingAnswer(run: Run): AssistantMessage {
   const { assistantId, env, model, runId } = run.options
+  const from = cutIn(run)
   const id = (run.trail.length === 0 && assistantId) || env.createId()
   const { provider, id: name } = model
-  return { ...pending(run, id, lastId(run)), role: 'assistant', content: [], runId, provider, model: name }
+  return {
+    ...pending(run, id, lastId(run)),
+    role: 'assistant',
+    content: [],
+    runId,
+    provider,
+    model: name,
+    ...(from && { continues: from.id }),
+  }
 }
+
+/** The answer to go on from, as long as it is the run's turn to do so. */
+export const cutIn = ({ options, trail }: Run): AssistantMessage | undefined =>
+  trail.length === 0 && options.continues && textOf(options.continues).trim() !== ''
+    ? options.continues
+    : undefined
 
 /** A call, and the message that will hold its result. */
 export interface PendingCall {

@@ -248,3 +248,48 @@ test('an answer cannot be edited', async () => {
     message: `messageId: ${answer} is not a user message`,
   })
 })
+
+test('going on from an answer makes one beside it, once', async () => {
+  const model = scriptedModel((_, call) =>
+    call === 0 ? ['so far', { error: 'auth' }] : `answer ${call + 1}`,
+  )
+  const { ask } = stage({ model })
+  await createSession(ask)
+  const half = await turn(ask, 'm1')
+  const going = { id: 'c1', type: 'continue', messageId: half, runId: 'r2' }
+  const first = await command(ask, going)
+  expect(first.status).toBe(202)
+  expect(await (await command(ask, going)).json()).toEqual(await first.json())
+  await feedUntil(ask, 'r2')
+  expect(await answersOf(ask, 'm1')).toEqual(['so far', 'so faranswer 2'])
+  expect(await headOf(ask)).not.toBe(half)
+})
+
+test.each([
+  ['m1', 400, 'invalid-request'],
+  ['nobody', 400, 'invalid-request'],
+])('nothing goes on from %s, which is no answer that was cut off', async (messageId, status, code) => {
+  const { ask } = stage({ model: numbered() })
+  await createSession(ask)
+  await turn(ask, 'm1')
+  const refused = await command(ask, { id: 'c1', type: 'continue', messageId, runId: 'r2' })
+  expect(await failureIn(refused)).toMatchObject({ status, code })
+})
+
+test('going on from an answer, cancelled before anything was said, ends beside that answer', async () => {
+  const { hold, release } = createHold()
+  const steps = (_: unknown, call: number) =>
+    call === 0 ? ['so far', { error: 'auth' as const }] : [{ hold }, { stall: true as const }]
+  const { ask } = stage({ model: scriptedModel(steps) })
+  await createSession(ask)
+  const half = await turn(ask, 'm1')
+  await command(ask, { id: 'c1', type: 'cancel', runId: 'r2' })
+  await command(ask, { id: 'c2', type: 'continue', messageId: half, runId: 'r2' })
+  await ask('POST', '/sessions/s1/messages', sendBody('m2', half))
+  await command(ask, { id: 'c3', type: 'continue', messageId: half, runId: 'r3' })
+  await command(ask, { id: 'c4', type: 'cancel', runId: 'r3' })
+  release()
+  const { messages } = await pageOf(ask)
+  const ended = messages.filter((row) => row.role === 'assistant' && row.runId === 'r3')
+  expect(ended).toMatchObject([{ parentId: 'm1', status: 'interrupted' }])
+})

@@ -25,7 +25,7 @@ export async function postCommand(call: Call): Promise<Response> {
   const body = await readCommand(call)
   const scope = scopeOf(call)
   await openSession(call)
-  if (body.type === 'regenerate' || body.type === 'edit') ctx.traces.note(body.runId, call.traceparent)
+  if ('runId' in body && body.type !== 'cancel') ctx.traces.note(body.runId, call.traceparent)
   const { tools = [] } = ctx.options
   const hash = await hashOf({ session: scope.sessionId, body })
   const asked = { hash, queue: ctx.limits.queue, tools }

@@ -61,9 +61,12 @@ async function keepLease(ctx: ChatContext, { lease, controller }: LiveRun): Prom
 }
 
 async function answer(ctx: ChatContext, { lease, controller, log }: LiveRun): Promise<void> {
-  const { scope, runId, answers, messages } = lease
+  const { scope, runId, answers, messages, continues } = lease
   const { model, tools, system, call, context, maxSteps } = ctx.options
-  const { path } = await ctx.store.read(scope, { path: messages.at(-1) ?? answers })
+  const { path: whole } = await ctx.store.read(scope, { path: messages.at(-1) ?? answers })
+  const last = whole.at(-1)
+  const cut = continues && messages.length === 0 && last?.role === 'assistant' ? last : undefined
+  const path = cut ? whole.slice(0, -1) : whole
   const from = path.findIndex(({ id }) => id === messages[0])
   const end = from < 0 ? path.length : from
   const records = ctx.store.records?.(scope)
@@ -74,6 +77,7 @@ async function answer(ctx: ChatContext, { lease, controller, log }: LiveRun): Pr
     sessionId: scope.sessionId,
     history: path.slice(0, end),
     trail: path.slice(end),
+    ...(cut && { continues: cut }),
     model,
     log,
     env: ctx.env,

@@ -1,4 +1,5 @@
 import { TidemarkError } from '../../lib/errors.ts'
+import { isCutOff } from '../../message/schema.ts'
 import type { CallCommand, Command } from '../../protocol/commands.ts'
 import type { EventId } from '../../protocol/events.ts'
 import type { Decision, Needs, View } from '../ports.ts'
@@ -80,6 +81,15 @@ function regenerate(draft: Draft, { messageId, runId }: CommandOf<'regenerate'>,
   return { runId }
 }
 
+function goOnFrom(draft: Draft, { messageId, runId }: CommandOf<'continue'>, asked: Asked): Done {
+  const cut = messageIn(draft, messageId)?.message
+  if (!cut) throw unknown('messageId', messageId)
+  if (!isCutOff(cut))
+    throw new TidemarkError('invalid-request', `messageId: ${messageId} is not an answer that was cut off`)
+  enqueue(draft, { id: runId, kind: 'continue', answers: messageId }, asked.queue)
+  return { runId }
+}
+
 function edit(draft: Draft, command: CommandOf<'edit'>, asked: Asked): Done {
   const { messageId, newId, runId, content } = command
   const old = messageIn(draft, messageId)?.message
@@ -131,6 +141,10 @@ const COMMANDS: { readonly [T in Command['type']]: CommandKind<T> } = {
   regenerate: {
     needs: ({ messageId, runId }) => ({ path: messageId, runs: [runId], queue: true }),
     apply: regenerate,
+  },
+  continue: {
+    needs: ({ messageId, runId }) => ({ messages: [messageId], runs: [runId], queue: true }),
+    apply: goOnFrom,
   },
   edit: {
     needs: ({ messageId, newId, runId }) => ({ messages: [messageId, newId], runs: [runId], queue: true }),

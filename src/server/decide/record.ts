@@ -182,8 +182,14 @@ function abandoned(message: Message, now: number): Message {
   return settled(message, failure(isBegun ? CUT_OFF : 'the run ended before the tool was executed'), now)
 }
 
+/** What the first answer of a run hangs from. The view must hold what the run answers, where that is gone on from. */
+export function parentOf(draft: Draft, { kind, answers }: RunRow): string | null {
+  const asked = kind === 'continue' && answers !== null ? messageIn(draft, answers) : undefined
+  return asked ? asked.message.parentId : answers
+}
+
 /** The answer of a run that ended before it said anything: whoever waits for it sees that, by whatever way they learn of it. */
-const unsaid = ({ terms: { tag: id, now } }: Draft, run: RunRow, parentId: string): Message => ({
+const unsaid = ({ terms: { tag: id, now } }: Draft, run: RunRow, parentId: string | null): Message => ({
   id,
   sessionId: run.sessionId,
   role: 'assistant',
@@ -203,7 +209,7 @@ const unsaid = ({ terms: { tag: id, now } }: Draft, run: RunRow, parentId: strin
 export function endRun(draft: Draft, run: RunRow, outcome: RunOutcome): void {
   if (!runIn(draft, run.id)) putRun(draft, run)
   if (run.messages.length === 0 && run.answers !== null)
-    createMessage(draft, run.id, unsaid(draft, run, run.answers))
+    createMessage(draft, run.id, unsaid(draft, run, parentOf(draft, run)))
   for (const row of draft.view.messages.values()) {
     const current = messageIn(draft, row.message.id) ?? row
     if (current.runId !== run.id || isSettled(current.message) || current.message.role === 'user') continue

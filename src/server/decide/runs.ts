@@ -14,15 +14,16 @@ import {
   queueIn,
   type Terms,
 } from './draft.ts'
-import { endRun, record } from './record.ts'
+import { endRun, parentOf, record } from './record.ts'
 
 /** The right to write a run. It ends when another epoch is given, when the run ends, or unnoticed when it lapses. */
 export interface Lease {
   scope: Scope
   runId: string
   epoch: number
-  /** The user message to answer. */
+  /** The user message to answer, or the answer to go on from. */
   answers: string
+  continues: boolean
   /** What the run has written already, in order. */
   messages: readonly string[]
 }
@@ -45,13 +46,14 @@ export function beginRun(draft: Draft, run: RunRow): Lease | undefined {
   draft.session = { ...draft.session, epoch }
   putRun(draft, { ...run, state: 'running', epoch, leaseUntil: now + lease })
   const row = messageIn(draft, run.answers)
-  if (row && row.runId !== run.id) putMessage(draft, row.message, run.id)
+  const continues = run.kind === 'continue'
+  if (row && row.runId !== run.id && !continues) putMessage(draft, row.message, run.id)
   emit(draft, { type: 'run.started', runId: run.id })
   // Its answer will be a sibling of the one that is shown: what it writes becomes the head only from here.
-  if (run.kind === 'regenerate' && run.messages.length === 0) moveHead(draft, run.answers)
+  if (run.kind !== 'send' && run.messages.length === 0) moveHead(draft, parentOf(draft, run))
   const { account, session } = draft.session
   const { id: runId, answers, messages } = run
-  return { scope: { account, sessionId: session.id }, runId, epoch, answers, messages }
+  return { scope: { account, sessionId: session.id }, runId, epoch, answers, continues, messages }
 }
 
 /** Begins the first run that waits, where none is running. */

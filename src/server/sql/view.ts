@@ -125,7 +125,7 @@ export async function loadView(db: Db, scope: Scope, needs: Needs): Promise<View
   const queue = open.filter(({ state }) => state === 'queued')
   const asked = [
     ...(needs.messages ?? []),
-    ...(needs.queue ? queue.flatMap(({ answers }) => answers ?? []) : []),
+    ...(needs.queue ? open.flatMap(({ answers }) => answers ?? []) : []),
   ]
   const rows = await loadMessages(db, scope, asked)
   if (needs.unsettled) rows.push(...(await unsettledOf(db, scope.sessionId)))
