@@ -118,9 +118,9 @@ export const reject = (core: Core, deps: ActionDeps, callId: string, reason?: st
 export const toolResult = (core: Core, deps: ActionDeps, callId: string, result: CallResult) =>
   sayOf(core, deps, callId, { ...result, type: 'toolResult' })
 
-/** The runs that a stop ends: those in flight, and those not yet accepted. */
+/** The runs that a stop ends: those in flight, those not yet accepted, and those that were and are not told of yet. */
 function runsInFlight(core: Core): Set<string> {
-  const runs = new Set(core.state.runs)
+  const runs = new Set([...core.state.runs, ...core.answers.runs()])
   for (const message of core.state.live.values()) {
     const runId = runOfMessage(core.state, message)
     if (runId) runs.add(runId)

@@ -62,6 +62,8 @@ export function outcomeOf(
 /** Promises of answers, kept until their run has ended. */
 export interface Answers {
   wait(question: Question): Promise<Message>
+  /** The runs that somebody waits for. */
+  runs(): string[]
   /** Looks again whether something has ended. */
   settle(state: SessionState, outbox: Iterable<OutboxRow>): void
   /** Somebody wants these runs ended: no answer is an answer from now on. */
@@ -87,6 +89,7 @@ export function createAnswers(): Answers {
       answer.catch(() => undefined)
       return answer
     },
+    runs: () => [...waiting].map(({ runId }) => runId),
     settle(state, outbox) {
       if (waiting.size === 0) return
       const rows = [...outbox]

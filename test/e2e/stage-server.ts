@@ -92,6 +92,26 @@ function asker(fetch: (request: Request) => Promise<Response>) {
   }
 }
 
+/** What the server answers, its events counted and kept back. */
+function counted(
+  fetch: (request: Request) => Promise<Response>,
+  told: ReturnType<typeof createGate>['told'],
+) {
+  const open = new Set<object>()
+  return {
+    feeds: () => open.size,
+    async answerTo({ request, session }: Asked): Promise<Response> {
+      const response = await fetch(request)
+      if (!isEvents(response) || !response.body) return response
+      const place = {}
+      open.add(place)
+      const passes = (n: number) => told(session, n)
+      const body = framesOf(response.body, passes, () => open.delete(place))
+      return new Response(body, response)
+    },
+  }
+}
+
 export async function openStageServer(script: string, heartbeat: number): Promise<StageServer> {
   const errors: unknown[] = []
   const store = sqliteStore(':memory:')
@@ -104,19 +124,7 @@ export async function openStageServer(script: string, heartbeat: number): Promis
     onError: (error) => errors.push(error),
   })
   const gate = createGate()
-  const open = new Set<object>()
-  const answerTo = async ({ request, session }: Asked) => {
-    const response = await handler.fetch(request)
-    if (!isEvents(response) || !response.body) return response
-    const place = {}
-    open.add(place)
-    const body = framesOf(
-      response.body,
-      (n) => gate.told(session, n),
-      () => open.delete(place),
-    )
-    return new Response(body, response)
-  }
+  const { answerTo, feeds } = counted(handler.fetch, gate.told)
   const server = await listen(
     async (request) => {
       const { pathname } = new URL(request.url)
@@ -138,7 +146,7 @@ export async function openStageServer(script: string, heartbeat: number): Promis
     errors,
     answer: (text) => `re: ${text}`,
     between: undefined,
-    feeds: () => open.size,
+    feeds,
     async close() {
       await handler.close()
       await server.close()

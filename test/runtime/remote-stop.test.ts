@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { ending, outboxOf, shown } from '../chat/direct-chat.ts'
+import { ending, outboxOf, shown, statuses } from '../chat/direct-chat.ts'
 import { expectStored } from '../chat/storages.ts'
 import { noStrayRejections } from '../chat/world.ts'
-import { remoteChat, requestsTo } from './remote-chat.ts'
+import { isEvents, remoteChat, requestsTo } from './remote-chat.ts'
 import { cut } from './scripted-server.ts'
 
 noStrayRejections()
@@ -30,6 +30,33 @@ describe('stop', () => {
     expect(shown(session.get().messages)).toEqual(['one', 'before '])
     expect(seen.filter((text) => text.includes('after'))).toEqual([])
     expect(requestsTo(server, 'POST /sessions/s/commands').length).toBe(1)
+    await expectStored(chat, session, storage)
+  })
+
+  test('ends a run that was accepted, and of which nothing was told yet', async () => {
+    const [told, said] = [hold(), hold()]
+    const { session, server, chat, storage, world } = remoteChat({
+      answer: () => ['before', said.held, 'after'],
+    })
+    server.spoil = (response) => {
+      if (!isEvents(response) || !response.body) return response
+      const late = new TransformStream<Uint8Array, Uint8Array>({
+        async transform(chunk, controller) {
+          await told.held
+          controller.enqueue(chunk)
+        },
+      })
+      return new Response(response.body.pipeThrough(late), response)
+    }
+    await session.send('one')
+    await world.until(() => chat.health.get().outbox === 0)
+    expect(shown(session.get().messages)).toEqual(['one'])
+    await session.stop()
+    await world.until(() => requestsTo(server, 'POST /sessions/s/commands').length === 1)
+    told.release()
+    said.release()
+    await world.pass(1_000)
+    expect(statuses(session.get().messages)).toEqual(['user completed', 'assistant interrupted'])
     await expectStored(chat, session, storage)
   })
 
