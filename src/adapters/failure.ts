@@ -2,7 +2,7 @@ import { type ErrorCode, type ErrorData, errorData, TidemarkError } from '../lib
 import { isRecord } from '../protocol/lenient.ts'
 import type { RawResponse } from './contract.ts'
 import { count, type JsonRecord, list, parseJson, record, string } from './json.ts'
-import { isOverflow } from './overflow.ts'
+import { isOverflow, overflowIn } from './overflow.ts'
 
 /** Most characters of a provider's words that we repeat. */
 const LONGEST = 2_000
@@ -106,10 +106,13 @@ export function failureFrom(error: JsonRecord, outer = 200): ErrorData {
   const seconds = Number.parseFloat(of('retryDelay').join(''))
   // Where nothing else tells, the words do.
   const code = meaningOf(told, MEANINGS) ?? meaningOf(message, IN_WORDS) ?? 'server'
+  const overflows = isOverflow(message)
+  const tokens = overflows && overflowIn(message)
   return {
-    code: isOverflow(message) ? 'context-overflow' : code,
+    code: overflows ? 'context-overflow' : code,
     message: message.slice(0, LONGEST),
     ...(status && { status }),
+    ...(tokens && { tokens }),
     ...(requestId && { requestId }),
     ...(seconds >= 0 && { retryAfter: seconds * 1_000 }),
   }

@@ -1,3 +1,5 @@
+import type { ErrorData } from '../lib/errors.ts'
+
 /** How providers say that the request does not fit the model's window. Each wording was seen in the wild. */
 const WORDINGS: readonly RegExp[] = [
   // OpenAI, DeepSeek, OpenRouter, vLLM, xAI: "This model's maximum context length is 8192 tokens", "maximum prompt length is …"
@@ -22,3 +24,15 @@ const WORDINGS: readonly RegExp[] = [
 
 /** Whether a provider's words mean that the context was too long. */
 export const isOverflow = (message: string): boolean => WORDINGS.some((wording) => wording.test(message))
+
+/** Numbers that are not part of a name, such as that of a model with its date. */
+const NUMBERS = /(?<![\w.-])\d{4,}(?![\w-])/g
+
+/** What a request needs and what there is room for, where words of a full window tell both: the larger is what was sent. */
+export function overflowIn(message: string): ErrorData['tokens'] {
+  const [a = 0, b = 0, c = 0] = (message.match(NUMBERS) ?? []).map(Number)
+  // "input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000"
+  const [needed, available] =
+    c > 0 && / \+ \d+ > /.test(message) ? [a + b, c] : [Math.max(a, b), Math.min(a, b)]
+  return available > 0 && available < needed ? { needed, available } : undefined
+}

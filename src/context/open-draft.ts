@@ -25,6 +25,8 @@ export interface AssembleOptions {
   window?: number
   /** Tokens of the window that are left to the answer. @default a quarter of the window, at most 4,096 */
   reserve?: number
+  /** Most tokens of all that is sent, as estimated. @default the window without the reserve */
+  room?: number
   /** `createEstimator({ model })`. @default by lengths alone, off by a fifth and more */
   estimate?: Pick<Estimator, 'text' | 'message'>
   /** What becomes of an answer that was cut off: its text with a mark, or nothing. @default 'text' */
@@ -76,7 +78,8 @@ export function openDraft(options: AssembleOptions): OpenDraft {
   })
   const dropped: DroppedMessage[] = others.map(({ id }) => ({ id, reason: 'branch' }))
   for (const one of found.dropped) dropped.push(one)
-  const room = window === undefined ? Number.POSITIVE_INFINITY : window - reserve
+  const most = options.room ?? Number.POSITIVE_INFINITY
+  const room = window === undefined ? most : Math.min(most, window - reserve)
   const space = { available: room - fixed.system - fixed.tools, estimate }
   const systemId = found.system?.id
   return { draft: { turns, notes: [], dropped }, space, system, systemId, tools, fixed, room }

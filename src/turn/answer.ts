@@ -1,33 +1,17 @@
-import type { AssistantDraft, ModelContext, ModelEvent } from '../adapters/contract.ts'
-import { failureThrown } from '../adapters/failure.ts'
 import { backoffDelay } from '../lib/backoff.ts'
-import { type ErrorData, errorData, isRetryable, TidemarkError } from '../lib/errors.ts'
+import { errorData, isRetryable, TidemarkError } from '../lib/errors.ts'
 import { traceOf } from '../lib/trace.ts'
-import type { AssistantMessage, Usage } from '../message/schema.ts'
+import type { AssistantMessage } from '../message/schema.ts'
 import type { ChatEvent } from '../protocol/events.ts'
 import { asking, contextOf, type Open } from './asking.ts'
 import { behind, continuedIn } from './continued.ts'
 import { STOPPED } from './gate.ts'
+import { type Answer, type Final, listen, soFar, start, stopped } from './listen.ts'
 import { outputOf } from './output.ts'
-import { contentOf, finalContent, flush, hear, isCaughtUp, newPartial, type Partial } from './partial.ts'
+import { contentOf, finalContent, flush, isCaughtUp, newPartial } from './partial.ts'
+import { smallerContext } from './refused.ts'
 import type { Run } from './run.ts'
 import { beginCall, type Call } from './watch.ts'
-
-/** How a model call ended. Without a message where the model did not get, or was not left, to say one. */
-type Final =
-  | { reason: 'stop' | 'length' | 'toolUse'; message: AssistantDraft }
-  | { reason: 'error' | 'aborted'; error: ErrorData; message?: AssistantDraft }
-
-/** One answer on its way. */
-interface Answer {
-  message: AssistantMessage
-  partial: Partial
-  /** The model accepted the request, and everybody was told. */
-  started: boolean
-  usage: Usage | undefined
-  /** What the model gets to see; undefined where the answer is gone on with. */
-  context: ModelContext | undefined
-}
 
 /** A settled answer, and what there is to write about it. */
 export interface Settlement {
@@ -38,84 +22,15 @@ export interface Settlement {
 /** A wait longer than this is told, not waited for. Milliseconds. */
 const LONGEST_WAIT = 60_000
 
-const STOPPED_ERROR: ErrorData = { code: 'aborted', message: 'the run was stopped' }
-const stopped: Final = { reason: 'aborted', error: STOPPED_ERROR }
-
-/** What the log is told of one event of a model. */
-function eventsFor(run: Run, answer: Answer, event: ModelEvent): ChatEvent[] {
-  const events: ChatEvent[] = []
-  if (event.type === 'start') {
-    const { model, responseId } = event
-    const isOther = answer.started && responseId !== undefined && responseId !== answer.message.responseId
-    answer.message = { ...answer.message, ...(model && { model }), ...(responseId && { responseId }) }
-    // It was asked for twice: the second answer is the one to hear again.
-    if (isOther) events.push(soFar(answer))
-  }
-  if (event.type === 'usage') answer.usage = event.usage
-  if (!answer.started) events.push(start(run, answer))
-  const { partial } = answer
-  const delta = hear(partial, event)
-  if (partial.torn) events.push(soFar(answer))
-  else if (delta) events.push(delta)
-  partial.torn = false
-  return events
-}
-
-/** The whole answer as far as it was heard. */
-const soFar = ({ message, partial }: Answer): ChatEvent => ({
-  type: 'message.updated',
-  message: { ...message, status: 'streaming', content: contentOf(partial) },
-})
-
-function start({ options }: Run, answer: Answer): ChatEvent {
-  answer.started = true
-  const { id, provider, model, responseId } = answer.message
-  return {
-    type: 'message.started',
-    id,
-    runId: options.runId,
-    ...(provider && { provider }),
-    ...(model && { model }),
-    ...(responseId && { responseId }),
-  }
-}
-
-/** Closes a model's doors. Neither waited for nor heard: what happens on the way out cannot change a settled answer. */
-function leave(events: AsyncIterator<ModelEvent> | undefined): void {
-  const left = async () => events?.return?.()
-  left().catch(() => undefined)
-}
-
-/** One model call, told as it comes. Never throws. */
-async function listen(run: Run, answer: Answer, open: Open, call: Call): Promise<Final> {
-  const { gate, writer } = run
-  let events: AsyncIterator<ModelEvent> | undefined
-  try {
-    events = open(call.traceparent)[Symbol.asyncIterator]()
-    for (;;) {
-      const next = await gate.race(events.next())
-      if (next === STOPPED) return stopped
-      if (next.done) break
-      call.heard()
-      const event = next.value
-      if (event.type === 'done' || event.type === 'error') return event
-      const room = writer.push(eventsFor(run, answer, event))
-      if (room && (await gate.race(room)) === STOPPED) return stopped
-    }
-    return { reason: 'error', error: { code: 'protocol', message: 'the model ended without saying so' } }
-  } catch (thrown) {
-    const error = failureThrown(thrown)
-    return { reason: error.code === 'aborted' ? 'aborted' : 'error', error }
-  } finally {
-    leave(events)
-  }
-}
+/** Whether anything was said: then nothing is asked again. */
+const hasBegun = ({ partial }: Answer, { message }: Final): boolean =>
+  partial.blocks.length > 0 || (message?.content.length ?? 0) > 0
 
 /** Milliseconds to wait before the same request is made again; undefined where it is not. */
 function retryDelay(run: Run, answer: Answer, final: Final, attempt: number): number | undefined {
   const { maxRetries = 2, env } = run.options
   if (final.reason !== 'error' || !isRetryable(final.error) || attempt >= maxRetries) return undefined
-  if (answer.partial.blocks.length > 0 || (final.message?.content.length ?? 0) > 0) return undefined
+  if (hasBegun(answer, final)) return undefined
   const delay = backoffDelay(attempt, env.random(), final.error.retryAfter)
   return delay <= LONGEST_WAIT ? delay : undefined
 }
@@ -132,15 +47,33 @@ function account(run: Run, answer: Answer, final: Final): void {
 const traced = (final: Final, { traceparent }: Call): Final =>
   'error' in final ? { ...final, error: { traceId: traceOf(traceparent)?.traceId, ...final.error } } : final
 
+/** Asks with less, once, where the model found the context too long; undefined where that is of no use. */
+async function askLess(run: Run, answer: Answer, final: Final): Promise<Open | typeof STOPPED | undefined> {
+  if (final.reason !== 'error' || answer.refitted || !answer.context || hasBegun(answer, final))
+    return undefined
+  answer.refitted = true
+  const context = await smallerContext(run, answer.context, final.error)
+  if (context === undefined || context === STOPPED) return context
+  answer.context = context
+  return asking(run, context, continuedIn(run)?.text)
+}
+
 /** Asks until there is an answer, or no sense in asking again. */
-async function ask(run: Run, answer: Answer, open: Open): Promise<Final> {
+async function ask(run: Run, answer: Answer, opened: Open): Promise<Final> {
+  let [open, retries] = [opened, 0]
   for (let attempt = 0; ; attempt++) {
     answer.usage = undefined
     const call = beginCall(run, answer.message, answer.context, attempt)
     const final = traced(await listen(run, answer, open, call), call)
     account(run, answer, final)
     call.end(final, answer.usage)
-    const delay = retryDelay(run, answer, final, attempt)
+    const less = await askLess(run, answer, final)
+    if (less === STOPPED) return stopped
+    if (less) {
+      open = less
+      continue
+    }
+    const delay = retryDelay(run, answer, final, retries++)
     if (delay === undefined) return final
     const { env } = run.options
     if ((await run.gate.race(env.sleep(delay, run.gate.signal))) === STOPPED) return stopped
@@ -168,6 +101,7 @@ async function askToFit(run: Run, answer: Answer, open: Open, repaired = false):
   if (context === STOPPED) return failed
   answer.context = { ...context, messages: [...context.messages, ...misfit.shown] }
   answer.partial = newPartial(answer.message.id)
+  answer.refitted = true
   const { continues: _, ...anew } = answer.message
   answer.message = anew
   // It is begun anew, and everybody is told so: two answers are never one text.

@@ -10,7 +10,7 @@ export type Open = (traceparent: string) => AsyncIterable<ModelEvent>
 
 /** What the model gets to see of the run so far. */
 export async function contextOf(run: Run, continued?: Continued): Promise<ModelContext | typeof STOPPED> {
-  const { options, trail, gate, specs } = run
+  const { options, trail, gate, specs, room } = run
   if (gate.signal.aborted) return STOPPED
   const { system, context = assembleContext, sessionId, model, env, records, shared } = options
   const input = {
@@ -18,6 +18,7 @@ export async function contextOf(run: Run, continued?: Continued): Promise<ModelC
     ...(system !== undefined && { system }),
     ...(specs.length > 0 && { tools: specs }),
     ...{ sessionId, model, env, signal: gate.signal },
+    ...(room !== undefined && { room }),
     ...(records && { records }),
     ...(shared && { shared }),
   }

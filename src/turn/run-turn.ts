@@ -31,6 +31,8 @@ export interface ContextInput {
   /** Who is going to be asked. */
   model: Pick<Model, 'provider' | 'id' | 'capabilities'>
   env: Env
+  /** Most tokens of all that is sent, as estimated, since the model has refused more. Passed on to `assembleContext`, it holds. */
+  room?: number
   /** Aborted when the run is stopped. */
   signal: AbortSignal
   /** Where what is derived from the session is kept; absent where the owner of the history lends nothing. */

@@ -27,6 +27,8 @@ export interface Run {
   readonly usages: (Usage | undefined)[]
   /** The answer to go on with, until that is done. */
   resumed: AssistantMessage | undefined
+  /** Most tokens to send, once the model has refused more. */
+  room: number | undefined
 }
 
 /** A run answers a message that was accepted, whatever its owner has written of that so far. */
@@ -50,6 +52,7 @@ export function openRun(options: RunOptions): Run {
     trail,
     usages: trail.flatMap((message) => (message.role === 'assistant' ? [message.usage] : [])),
     resumed,
+    room: undefined,
   }
 }
 

@@ -43,3 +43,29 @@ describe('a failure', () => {
     expect(failed({ message: words }, 429).code).toBe('rate-limit')
   })
 })
+
+test.each([
+  [
+    'maximum context length is 8192 tokens. However, you requested 10396 tokens (9372 in the messages)',
+    10_396,
+    8_192,
+  ],
+  ['prompt is too long: 210000 tokens > 200000 maximum', 210_000, 200_000],
+  [
+    'The input token count (1250074) exceeds the maximum number of tokens allowed (1048576).',
+    1_250_074,
+    1_048_576,
+  ],
+  ['input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000', 209_573, 200_000],
+  ['Input validation error: `inputs` must have less than 1024 tokens. Given: 5000', 5_000, 1_024],
+])('a full window tells its numbers: %s', (message, needed, available) => {
+  expect(failed({ message }, 400).tokens).toEqual({ needed, available })
+})
+
+test.each([
+  "This endpoint's maximum context length is 200000 tokens.",
+  'Request body too large for gpt-4o-2024-08-06 model. Max size: 8000 tokens.',
+  'Prompt exceeds max length (request 20251130-1234)',
+])('a full window that tells one number, or none, tells of no room: %s', (message) => {
+  expect(failed({ message }, 400)).not.toHaveProperty('tokens')
+})

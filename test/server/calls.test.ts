@@ -44,6 +44,21 @@ describe('the calls that a server makes', () => {
     expect(JSON.stringify(calls)).not.toContain('secret')
   })
 
+  test('are two where the model found the first too long', async () => {
+    const model = scriptedModel(({ messages }) =>
+      messages.length > 2 ? [{ error: 'context-overflow' }] : 'x'.repeat(900),
+    )
+    const server = await opened({ model })
+    await send(server, 'm1')
+    await send(server, 'm2')
+    const calls = await callsOf(server)
+    expect(calls.map(({ attempt, error }) => [attempt, error?.code])).toEqual([
+      [0, undefined],
+      [0, 'context-overflow'],
+      [1, undefined],
+    ])
+  })
+
   test('are the newest so many, also after another start', async () => {
     const store = sqliteStore(':memory:')
     const first = await opened({ store, keepCalls: 2 })
