@@ -96,7 +96,7 @@ export async function openWriting(options: WriteOptions): Promise<Writing> {
   const session = chat.session(SESSION_ID)
   session.subscribe(() => session.get())
   await until(() => session.get().connection === 'online')
-  const text = answerOf(before / 4).text.slice(0, before)
+  const text = answerOf(before).text.slice(0, before)
   wire.say([...run.begin(), run.delta(text)])
   await until(() => saved.characters >= text.length)
   let length = text.length
@@ -147,4 +147,4 @@ export async function readAnswer(name: string): Promise<string> {
 
 /** What an answer says that had so many characters, and streamed on: its first that many. */
 export const textSoFar = (before: number, length: number): string =>
-  (answerOf(before / 4).text.slice(0, before) + answerOf(length).text).slice(0, length)
+  (answerOf(before).text.slice(0, before) + answerOf(length).text).slice(0, length)

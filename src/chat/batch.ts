@@ -74,7 +74,7 @@ function blockBefore(message: Message | undefined, { index, offset }: Piece): Pi
  * Adjoining pieces of a block as one entry each. Whatever stands at the start of a block describes it: the entry of a
  * block that began without a text has the same key as the one of its first text, which replaces it.
  */
-function entriesOf(state: SessionState, pieces: readonly Piece[]): JournalEntry[] {
+export function entriesOf(state: SessionState, pieces: readonly Piece[]): JournalEntry[] {
   const entries: JournalEntry[] = []
   for (const piece of pieces) {
     const { messageId, index, offset, text, opens } = piece

@@ -6,6 +6,7 @@ import { expectOption, hasMethod } from '../lib/expect.ts'
 import { ID_EXPECTED, Id, type Session } from '../message/schema.ts'
 import { messagesOfRun } from './calls.ts'
 import { setFields } from './core.ts'
+import { hearTold } from './grown.ts'
 import { seekLead } from './lead.ts'
 import { type Lobby, noteUse, problem, showSessions, storageFailed, storageWorks } from './lobby.ts'
 import { noteUnreadable } from './lost.ts'
@@ -145,6 +146,10 @@ function newLobby(options: ChatOptions): Lobby {
       name: storage.name && `${account}/${storage.name}`,
       steals: runtime.truth === 'server',
       onStored: (sessionId) => void refresh(lobby, sessionId),
+      onGrown(sessionId, told) {
+        const room = lobby.rooms.get(sessionId)
+        if (room && !room.leading) hearTold(room.core, told)
+      },
     }),
     persist: createPersist({
       storage,

@@ -1,6 +1,7 @@
 import { TidemarkError } from '../lib/errors.ts'
 import { type ActionDeps, ready, sayOf } from './actions.ts'
 import { type Core, newCore } from './core.ts'
+import { toldOf } from './grown.ts'
 import { seekLead } from './lead.ts'
 import { type Lobby, moveHealth, moveTotals, showSessions } from './lobby.ts'
 import { closedError, load, loadLater, readOlder } from './reading.ts'
@@ -41,7 +42,12 @@ function newRoomCore(lobby: Lobby, id: string, room: () => Room): Core {
         moveTidemark(room())
         room().serving?.()
       }
-      if (origin === 'new') lobby.persist.note(core, trace)
+      if (origin === 'new') {
+        lobby.persist.note(core, trace)
+        const { pieces } = trace
+        if (pieces.length > 0)
+          lobby.tabs.post({ type: 'grew', sessionId: id, told: toldOf(core.state, pieces) })
+      }
       const { session, deleted } = core.state
       if (deleted) showSessions(lobby, [], [id])
       else if (session && lobby.listed.get(id) !== session) showSessions(lobby, [session])

@@ -1,10 +1,12 @@
 import type { Env } from '../lib/env.ts'
 import type { Platform } from './platform.ts'
 
-/** What one tab tells the others: something of this session was stored; who leads it? I do. */
+/** What one tab tells the others: something of this session was stored; who leads it? I do; its answer grew. */
 export interface TabMessage {
-  type: 'stored' | 'ask' | 'here'
+  type: 'stored' | 'ask' | 'here' | 'grew'
   sessionId: string
+  /** What it grew by, as `toldOf` says it. */
+  told?: unknown
 }
 
 /** Called when no other tab writes a session any more. The signal ends that: by giving it up, or since another took it over. */
@@ -29,9 +31,11 @@ export interface TabsOptions {
   steals: boolean
   /** Something was stored. */
   onStored(sessionId: string): void
+  /** An answer grew, which is not stored yet. */
+  onGrown(sessionId: string, told: unknown): void
 }
 
-const TYPES: readonly unknown[] = ['stored', 'ask', 'here']
+const TYPES: readonly unknown[] = ['stored', 'ask', 'here', 'grew']
 
 const isTabMessage = (value: unknown): value is TabMessage =>
   typeof value === 'object' &&
@@ -116,10 +120,11 @@ interface Watch {
 }
 
 /** What another tab says. */
-function hear(data: unknown, { onStored }: TabsOptions, { places, silent, post }: Watch): void {
+function hear(data: unknown, { onStored, onGrown }: TabsOptions, { places, silent, post }: Watch): void {
   if (!isTabMessage(data)) return
-  const { type, sessionId } = data
+  const { type, sessionId, told } = data
   if (type === 'stored') onStored(sessionId)
+  else if (type === 'grew') onGrown(sessionId, told)
   else if (type === 'here') silent.delete(sessionId)
   else if (places.get(sessionId)?.leads()) post({ type: 'here', sessionId })
 }

@@ -1,0 +1,42 @@
+import * as z from 'zod/mini'
+import { AssistantBlock, Id } from '../message/schema.ts'
+import { messageOf, type Piece, putMessages, type SessionState } from '../protocol/state.ts'
+import { entriesOf } from './batch.ts'
+import { type Core, update } from './core.ts'
+import { foldJournal } from './journal.ts'
+
+/** What an answer grew by, as one tab tells it to the others before it is stored: an entry of the journal, and the revision it grew from. */
+const Told = z.object({
+  sessionId: Id,
+  messageId: Id,
+  index: z.number(),
+  offset: z.number(),
+  text: z.string(),
+  block: z.optional(AssistantBlock),
+  rev: z.optional(z.number()),
+})
+export type Told = z.infer<typeof Told>
+
+/** What other tabs are told of an update. */
+export const toldOf = (state: SessionState, pieces: readonly Piece[]): Told[] =>
+  entriesOf(state, pieces).map((entry) => ({ ...entry, rev: messageOf(state, entry.messageId)?.rev }))
+
+/**
+ * Shows what the tab that leads has heard. What does not follow what is known here, or belongs to another version of its
+ * message, is left out: it is read once it is stored. Nothing of it is written by this tab.
+ */
+export function hearTold(core: Core, given: unknown): void {
+  const { data = [] } = z.array(Told).safeParse(given)
+  for (const entry of data)
+    update(
+      core,
+      (state, trace) => {
+        const message = state.live.get(entry.messageId)
+        if (!message || message.rev !== entry.rev) return state
+        const grown = putMessages(state, [foldJournal(message, [entry])], trace)
+        // The events that made it so, this tab may still hear itself.
+        return grown === state || grown.ahead ? grown : { ...grown, ahead: true }
+      },
+      'stored',
+    )
+}
