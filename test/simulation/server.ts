@@ -1,5 +1,5 @@
 import Sqlite, { type Database, type Statement } from 'better-sqlite3'
-import type { ModelContext } from '../../src/adapters/contract.ts'
+import type { Model, ModelContext } from '../../src/adapters/contract.ts'
 import type { Env } from '../../src/lib/env.ts'
 import { createChatHandler } from '../../src/server/chat/handler.ts'
 import type { ChatHandler } from '../../src/server/chat/options.ts'
@@ -8,6 +8,7 @@ import { sqliteStore } from '../../src/server/sqlite/store.ts'
 import { type ScriptPiece, scriptedModel } from '../../src/testing/scripted-model.ts'
 import type { Chance } from '../../src/testing/sim/chance.ts'
 import type { Actor, Schedule } from '../../src/testing/sim/schedule.ts'
+import type { Tool } from '../../src/turn/tool.ts'
 
 /** One process that serves the database. */
 interface Process {
@@ -20,6 +21,8 @@ interface Process {
 export interface ServerOptions {
   /** Puts a fault of the bench's own between the handler and its store. */
   wrap?: (store: HistoryStore, env: Env) => HistoryStore
+  /** Who answers in a process, and what may be called there. @default a model that only talks */
+  cast?: (actor: Actor) => { model: Model; tools: readonly Tool[] }
   onError(error: unknown): void
   /** A process has died. */
   onDeath(actor: Actor): void
@@ -118,7 +121,7 @@ function startProcess(shared: Shared): Process {
   const answers = (context: ModelContext) => say(chance, asked.push(textIn(context)))
   const handler = createChatHandler({
     store: options.wrap?.(store, env) ?? store,
-    model: scriptedModel(answers, { chunkSize: 4, pace }),
+    ...(options.cast?.(actor) ?? { model: scriptedModel(answers, { chunkSize: 4, pace }) }),
     env,
     limits: { requests: { max: 1e9, per: 1 }, queue: 100, feeds: 1_000, page: 3 + chance.int(40) },
     onError: (error) => {

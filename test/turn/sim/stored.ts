@@ -1,0 +1,139 @@
+import { isSettled, type Message, type ToolMessage } from '../../../src/message/schema.ts'
+import { textOf } from '../../../src/message/text.ts'
+
+/** What is stored of the session's messages, by whoever owns the truth, and what was wrong about it on the way. */
+export interface Stored {
+  readonly problems: string[]
+  readonly messages: ReadonlyMap<string, Message>
+  /** Names and keys of the calls that were executed, as often as they were. */
+  readonly executed: readonly string[]
+  /** One transaction's messages. */
+  commit(batch: readonly Message[]): void
+  /** Somebody allows a call, by the id of its message. */
+  allow(id: string): void
+  /** A tool is about to do its work. */
+  begin(name: string, key: string, args: unknown): void
+  /** A model is asked, and told these results. */
+  ask(told: readonly Message[]): void
+}
+
+/** How far a call has come. It never goes back. */
+const rankOf = ({ status, stage }: ToolMessage): number => {
+  if (status !== 'pending') return 4
+  if (stage === undefined) return 0
+  return stage === 'approval' ? 1 : stage === 'approved' ? 2 : 3
+}
+
+/** What is said of a call that was certainly not executed. */
+const NOT_EXECUTED = /did not allow this call|tool was not executed|before the tool was executed/
+
+interface Known {
+  readonly problems: string[]
+  readonly messages: Map<string, Message>
+  readonly executed: string[]
+  /** Messages of calls that somebody allowed. */
+  readonly allowed: Set<string>
+}
+
+/** A call's message is what it was, or further. What was decided once stays. */
+function* stepProblems(before: ToolMessage, now: ToolMessage): Generator<string> {
+  const where = `the call ${now.toolName} of ${now.id}`
+  if (rankOf(now) < rankOf(before)) yield `${where} went back from ${before.stage} to ${now.stage}`
+  if (isSettled(before) && textOf(before) !== textOf(now))
+    yield `${where} said ${textOf(before)}, and says ${textOf(now)}`
+  if (rankOf(before) >= 2 && JSON.stringify(before.arguments) !== JSON.stringify(now.arguments))
+    yield `${where} was allowed with ${JSON.stringify(before.arguments)}, not ${JSON.stringify(now.arguments)}`
+  if (rankOf(before) === 2 && textOf(now).includes('did not allow')) yield `${where} was allowed, then refused`
+}
+
+/** The results before this one, of the same answer. */
+function elderSiblings({ messages }: Known, { parentId }: ToolMessage): ToolMessage[] {
+  const parent = parentId === null ? undefined : messages.get(parentId)
+  return parent?.role === 'tool' ? [...elderSiblings({ messages } as Known, parent), parent] : []
+}
+
+function commit(known: Known, batch: readonly Message[]): void {
+  const { messages, problems } = known
+  const ended: ToolMessage[] = []
+  for (const message of batch) {
+    const before = messages.get(message.id)
+    messages.set(message.id, message)
+    if (message.role !== 'tool') continue
+    if (before?.role !== 'tool') continue
+    problems.push(...stepProblems(before, message))
+    if (before.stage === 'started' && isSettled(message)) ended.push(message)
+  }
+  for (const message of ended)
+    for (const elder of elderSiblings(known, message))
+      if (elder.stage === 'started')
+        problems.push(`the result of ${message.id} is stored before that of ${elder.id}, which was called first`)
+}
+
+/** The message of a call, by the call's key: the answer's id, and its place among the blocks. */
+function messageBy({ messages }: Known, key: string): { found?: ToolMessage; asked?: unknown } {
+  const cut = key.lastIndexOf('_')
+  const answer = messages.get(key.slice(0, cut))
+  const block = answer?.role === 'assistant' ? answer.content[Number(key.slice(cut + 1))] : undefined
+  if (block?.type !== 'toolCall') return {}
+  for (const message of messages.values())
+    if (message.role === 'tool' && message.toolCallId === block.id) {
+      const [first = message] = elderSiblings({ messages } as Known, message)
+      if (first.parentId === answer?.id) return { found: message, asked: block.arguments }
+    }
+  return {}
+}
+
+function begin(known: Known, name: string, key: string, args: unknown): void {
+  const { problems, executed, allowed } = known
+  const { found, asked } = messageBy(known, key)
+  const times = executed.filter((each) => each === `${name} ${key}`).length
+  executed.push(`${name} ${key}`)
+  if (times > 0 && name !== 'again') problems.push(`${name} ${key} is executed once more`)
+  if (found?.stage !== 'started')
+    problems.push(`${name} ${key} is executed, and stored as ${found?.stage ?? found?.status ?? 'nothing'}`)
+  const wanted = JSON.stringify(found?.arguments ?? asked)
+  if (found && JSON.stringify(args) !== wanted)
+    problems.push(`${name} ${key} is executed with ${JSON.stringify(args)} instead of ${wanted}`)
+  if ((name === 'asks' || name === 'hurry') && !allowed.has(found?.id ?? ''))
+    problems.push(`${name} ${key} is executed, and nobody allowed it`)
+}
+
+function ask({ messages, problems }: Known, told: readonly Message[]): void {
+  for (const { id, role } of told) {
+    const stored = messages.get(id)
+    if (role === 'tool' && stored && !isSettled(stored))
+      problems.push(`a model is told the result ${id} before it is stored`)
+  }
+}
+
+export function createStored(): Stored {
+  const known: Known = { problems: [], messages: new Map(), executed: [], allowed: new Set() }
+  return {
+    ...known,
+    commit: (batch) => commit(known, batch),
+    allow: (id) => void known.allowed.add(id),
+    begin: (name, key, args) => begin(known, name, key, args),
+    ask: (told) => ask(known, told),
+  }
+}
+
+/** Of a branch: every call of an answer is answered in its place, and truthfully. */
+export function* resultProblems(messages: readonly Message[], executed: readonly string[]): Generator<string> {
+  for (const [at, answer] of messages.entries()) {
+    // What was cut off is not executed.
+    if (answer.role !== 'assistant' || answer.status !== 'completed') continue
+    const calls = answer.content.flatMap((block, index) =>
+      block.type === 'toolCall' ? [{ ...block, key: `${answer.id}_${index}` }] : [],
+    )
+    for (const [n, { id, name, key }] of calls.entries()) {
+      const result = messages[at + 1 + n]
+      if (result?.role !== 'tool' || result.toolCallId !== id) {
+        yield `call ${n} of ${answer.id} is not answered in its place`
+        continue
+      }
+      const said = textOf(result)
+      if (!said.startsWith('{"ok":')) yield `${name} says ${said}`
+      if (executed.includes(`${name} ${key}`) && NOT_EXECUTED.test(said)) yield `${name} was executed, and says: ${said}`
+    }
+  }
+}
