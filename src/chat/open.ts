@@ -101,6 +101,8 @@ export function openRoom(lobby: Lobby, id: string): Room {
   }
   room.ready = load(lobby, room).then((loaded) => {
     if (!loaded) void loadLater(lobby, room)
+    // Whoever stored it may have died before it told of it.
+    else if (core.outbox.size > 0) lobby.tabs.post({ type: 'stored', sessionId: id })
   })
   seekLead(lobby, room)
   return room

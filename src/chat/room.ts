@@ -3,8 +3,9 @@ import type { Message } from '../message/schema.ts'
 import { pathTo } from '../message/tree.ts'
 import type { CallWord } from '../protocol/commands.ts'
 import type { ChatEvent } from '../protocol/events.ts'
+import { settledBefore } from '../protocol/merge.ts'
 import { reduceAll } from '../protocol/reduce.ts'
-import { messagesOf } from '../protocol/state.ts'
+import { messageOf, messagesOf } from '../protocol/state.ts'
 import type { SessionFields } from './batch.ts'
 import { type Core, setFields, update } from './core.ts'
 import type { Drain } from './drain.ts'
@@ -90,13 +91,18 @@ export async function appendEvents(
   events: readonly ChatEvent[],
   persist: Persist,
   env: Env,
-): Promise<void> {
+): Promise<Message[]> {
   const { core } = room
-  update(core, (state, trace) =>
-    reduceAll(state, numberEvents(state, events, env.createId), env.now(), trace),
-  )
+  const standing: Message[] = []
+  const news = events.filter((event) => {
+    const known = settledBefore(event, (id) => messageOf(core.state, id))
+    if (known) standing.push(known)
+    return !known
+  })
+  update(core, (state, trace) => reduceAll(state, numberEvents(state, news, env.createId), env.now(), trace))
   // Deltas are collected: a crash costs their last moment, and nothing that was ended.
   if (!events.every(isDelta)) await persist.commit(core)
+  return standing
 }
 
 /** The branch up to a message as far as it is loaded, and whether that is all of it. */

@@ -52,8 +52,11 @@ export interface RuntimeHost {
   answers(sessionId: string, runId: string): readonly Message[]
   /** Whether the device knows that it has no network. */
   offline(): boolean
-  /** Numbers, reduces and commits events of a session; resolves when they are durable. */
-  append(sessionId: string, events: readonly ChatEvent[]): Promise<void>
+  /**
+   * Numbers, reduces and commits events of a session; resolves when they are durable, with the results of calls that stand
+   * instead of those given, since they were there before.
+   */
+  append(sessionId: string, events: readonly ChatEvent[]): Promise<readonly Message[]>
   /** For what a runtime derives and keeps: records, and nothing else. */
   readonly storage: Pick<ChatStorage, 'records' | 'commit'>
 }

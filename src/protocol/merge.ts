@@ -1,5 +1,6 @@
-import { isSettled, type Message, type Session } from '../message/schema.ts'
+import { isSettled, type Message, type Session, type ToolMessage } from '../message/schema.ts'
 import { growingText } from './delta.ts'
+import type { ChatEvent } from './events.ts'
 
 /** Whether two plain JSON values are the same. */
 export function sameJson(a: unknown, b: unknown): boolean {
@@ -62,6 +63,19 @@ function preferSettled(present: Message, given: Message): Message {
   if (isSettled(given)) return given.rev === undefined ? given : present
   if (present.status !== given.status) return given.status === 'streaming' ? given : present
   return textLength(given) > textLength(present) ? given : present
+}
+
+/**
+ * The result that a call has already, where an event brings it another: the first stands, whoever comes later takes it.
+ * Undefined where the event stands.
+ */
+export function settledBefore(
+  event: ChatEvent,
+  find: (id: string) => Message | undefined,
+): ToolMessage | undefined {
+  if (event.type !== 'message.completed' && event.type !== 'message.updated') return undefined
+  const known = find(event.message.id)
+  return known?.role === 'tool' && isSettled(known) ? known : undefined
 }
 
 /** The newer of two session rows. */

@@ -54,11 +54,13 @@ function logOf(
         if (resumed) await host.append(sessionId, [{ type: 'run.finished', runId, outcome: 'interrupted' }])
         throw error
       }
-      await host.append(sessionId, events)
+      const standing = await host.append(sessionId, events)
       const goesOn = !resumed && trail.length > 0
-      if (open || !(goesOn || events.some(({ type }) => BEGINNINGS.has(type)))) return
-      open = true
-      began()
+      if (!open && (goesOn || events.some(({ type }) => BEGINNINGS.has(type)))) {
+        open = true
+        began()
+      }
+      return standing
     },
   }
 }

@@ -9,7 +9,7 @@ export interface RunState {
   maxSteps: number
   /** Somebody asked it to stop. */
   stopped: boolean
-  /** Milliseconds since the epoch. */
+  /** When the trail was read, in milliseconds since the epoch. */
   now: number
 }
 

@@ -4,7 +4,7 @@ import type { ChatEvent } from '../protocol/events.ts'
 import { STOPPED } from './gate.ts'
 import { isWaiting } from './next.ts'
 import { CUT_OFF, failure, settled, type ToolResult } from './result.ts'
-import { created, type PendingCall, pendingResults, type Run } from './run.ts'
+import { created, type PendingCall, pendingResults, putInTrail, type Run } from './run.ts'
 import type { Tool } from './tool.ts'
 
 /** What is to be done about a call. */
@@ -28,7 +28,7 @@ function objection(run: Run, { call, message }: PendingCall, tool: Tool | undefi
   if (run.gate.signal.aborted) return stage === 'started' ? CUT_OFF : STOPPED_BEFORE
   if (!tool) return `there is no tool named ${JSON.stringify(call.name)}`
   if (stage === 'started' && (attempts >= MOST_ATTEMPTS || (isBegun && !tool.idempotent))) return CUT_OFF
-  if (expiresAt === undefined || isWaiting(message, run.options.env.now())) return undefined
+  if (expiresAt === undefined || isWaiting(message, run.readAt)) return undefined
   if (stage === 'approval') return 'nobody allowed the call in time; the tool was not executed'
   return stage === 'client' ? 'no result came in time; the tool may have had its effect' : undefined
 }
@@ -83,13 +83,6 @@ async function resultOf(run: Run, { call, key }: PendingCall, given: Plan): Prom
   const result = (await tool.execute?.(args, context, env)) ?? failure(CUT_OFF)
   await executions?.end(key, result)
   return result
-}
-
-/** Puts a message into the trail, in the place of what it was before. */
-function putInTrail({ trail }: Run, message: ToolMessage): void {
-  const at = trail.findIndex(({ id }) => id === message.id)
-  if (at < 0) trail.push(message)
-  else trail[at] = message
 }
 
 /**

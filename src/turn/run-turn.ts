@@ -17,9 +17,10 @@ export interface RunLog {
   /**
    * Appends events in order. Resolves when they are durable (the owner numbers them, gives `seq` and `rev` to the
    * messages in them, and may batch deltas). Rejects when the run may not write any more (a lost lease): the run ends.
-   * Called again before it resolves, for deltas: at most 16 appends are under way.
+   * Called again before it resolves, for deltas: at most 16 appends are under way. Resolves with the results of calls that
+   * stand instead of those given, since somebody else was first.
    */
-  append(events: readonly ChatEvent[]): Promise<void>
+  append(events: readonly ChatEvent[]): Promise<readonly Message[]>
 }
 
 /** What a context is made of: the branch so far, the answers of this run included. */
@@ -106,7 +107,7 @@ async function drive(run: Run): Promise<RunOutcome | 'waiting'> {
   // of the run is unsettled or the run is finished, and a crash anywhere leaves something to be found by.
   let due: ChatEvent[] = [{ type: 'run.started', runId }]
   for (;;) {
-    const step = nextStep({ trail, maxSteps, stopped: gate.signal.aborted, now: options.env.now() })
+    const step = nextStep({ trail, maxSteps, stopped: gate.signal.aborted, now: run.readAt })
     switch (step.type) {
       case 'callModel':
         due = await callModel(run, due)

@@ -25,10 +25,22 @@ export interface Run {
   readonly trail: Message[]
   /** What each model call cost; undefined for one that did not say. */
   readonly usages: (Usage | undefined)[]
+  /**
+   * When the trail was read, in milliseconds since the epoch. What was said of a call since, the run does not know: no call
+   * is too late for it that was not too late then.
+   */
+  readonly readAt: number
   /** The answer to go on with, until that is done. */
   resumed: AssistantMessage | undefined
   /** Most tokens to send, once the model has refused more. */
   room: number | undefined
+}
+
+/** Puts a message into the trail, in the place of what it was before. */
+export function putInTrail({ trail }: Pick<Run, 'trail'>, message: Message): void {
+  const at = trail.findIndex(({ id }) => id === message.id)
+  if (at < 0) trail.push(message)
+  else trail[at] = message
 }
 
 /** A run answers a message that was accepted, whatever its owner has written of that so far. */
@@ -42,14 +54,16 @@ export function openRun(options: RunOptions): Run {
   const gate = openGate(options.signal)
   const { history, resumed } = options
   const trail = [...(options.trail ?? [])]
+  const onStanding = (message: Message) => putInTrail({ trail }, message)
   return {
     options,
     history: history.map((message, at) => (at === history.length - 1 ? accepted(message) : message)),
     specs: specsOf(options.tools),
     gate,
     // Who may not write any more has no use for the model and the tools either.
-    writer: createWriter(options.log, gate.stop),
+    writer: createWriter(options.log, gate.stop, onStanding),
     trail,
+    readAt: options.env.now(),
     usages: trail.flatMap((message) => (message.role === 'assistant' ? [message.usage] : [])),
     resumed,
     room: undefined,

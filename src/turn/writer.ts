@@ -1,3 +1,4 @@
+import type { Message } from '../message/schema.ts'
 import type { ChatEvent } from '../protocol/events.ts'
 import type { RunLog } from './run-turn.ts'
 
@@ -12,8 +13,15 @@ export interface Writer {
 /** Most appends under way: enough to hide a log's latency, few enough that a slow log slows the model down. */
 const MAX_IN_FLIGHT = 16
 
-/** @param onRefused called once, as soon as an append was rejected */
-export function createWriter(log: RunLog, onRefused: (reason: unknown) => void): Writer {
+/**
+ * @param onRefused called once, as soon as an append was rejected
+ * @param onStanding called with each message that stands instead of what was written of it
+ */
+export function createWriter(
+  log: RunLog,
+  onRefused: (reason: unknown) => void,
+  onStanding: (message: Message) => void,
+): Writer {
   let inFlight = 0
   let refusal: { reason: unknown } | undefined
   let onRoom: (() => void) | undefined
@@ -21,7 +29,7 @@ export function createWriter(log: RunLog, onRefused: (reason: unknown) => void):
   const append = async (events: readonly ChatEvent[]): Promise<void> => {
     inFlight++
     try {
-      await log.append(events)
+      for (const message of await log.append(events)) onStanding(message)
     } catch (reason) {
       if (!refusal) {
         refusal = { reason }

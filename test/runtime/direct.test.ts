@@ -32,6 +32,7 @@ function stage(
     answers: () => answers,
     append: async (_, more) => {
       events.push(...more)
+      return []
     },
     storage: memoryStorage(),
   }

@@ -80,7 +80,11 @@ describe('a log that refuses', () => {
 test('nothing is written after a refusal, and the refusal is told once', async () => {
   const told: unknown[] = []
   const log = refusing(() => true)
-  const writer = createWriter(log, (reason) => told.push(reason))
+  const writer = createWriter(
+    log,
+    (reason) => told.push(reason),
+    () => undefined,
+  )
   const piece: ChatEvent[] = [{ type: 'message.finished', id: 'a1' }]
   writer.push(piece)
   writer.push(piece)

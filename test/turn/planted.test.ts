@@ -1,10 +1,11 @@
 import { afterAll, expect, test } from 'vitest'
-import { PLANTED } from './planted.ts'
-import { SCENES } from './scenes.ts'
-import { walk } from './walk.ts'
+import { planOf } from './sim/plan.ts'
+import { PLANTED, type Plant } from './sim/planted.ts'
+import { walk } from './sim/walk.ts'
+import type { Place } from './sim/world.ts'
 
 /** `PLANTED=2000` looks for longer. */
-const MOST = Number(process.env.PLANTED ?? 40)
+const MOST = Number(process.env.PLANTED ?? 60)
 
 const found: string[] = []
 afterAll(() => console.log(found.join('\n')))
@@ -14,16 +15,15 @@ const stray = () => undefined
 process.on('unhandledRejection', stray)
 afterAll(() => void process.off('unhandledRejection', stray))
 
-/** The first walk that is not right with this fault, and what is said of it. */
-async function firstRed(name: string): Promise<string> {
-  const open = SCENES[0]?.[1]
-  if (!open) throw new Error('a scene is expected')
+/** What is said of the first walk that is not right with this fault. */
+async function firstRed(name: string, place: Place, plant: Plant): Promise<string> {
   let times = 0
   const hit = () => {
     times++
   }
   for (let seed = 0; seed < MOST; seed++) {
-    const [problem] = await walk(seed, open, PLANTED[name]?.(hit))
+    const { problems } = await walk(place, planOf(seed), plant(hit))
+    const [problem] = problems
     if (problem === undefined) continue
     found.push(`${name}: made ${times} times, found by seed ${seed}: ${problem.slice(0, 160)}`)
     return problem
@@ -31,6 +31,6 @@ async function firstRed(name: string): Promise<string> {
   return ''
 }
 
-test.each(Object.keys(PLANTED))('the walk of turns finds out that %s', async (name) => {
-  expect(await firstRed(name)).not.toBe('')
+test.each(Object.entries(PLANTED))('the walk of turns finds out that %s', async (name, [place, plant]) => {
+  expect(await firstRed(name, place, plant)).not.toBe('')
 })

@@ -1,7 +1,5 @@
 import { onTestFinished } from 'vitest'
 import { createChat } from '../../src/chat/create.ts'
-import type { ChatStorage } from '../../src/chat/ports.ts'
-import type { Runtime } from '../../src/chat/runtime-port.ts'
 import type { ChatSession } from '../../src/chat/types.ts'
 import type { ToolMessage } from '../../src/message/schema.ts'
 import { textOf } from '../../src/message/text.ts'
@@ -19,29 +17,16 @@ import { temporaryFolder } from '../server/stage.ts'
 /** What makes a tool's `execute` that is noted each time it is called. */
 export type Spy = (name: string, work?: (args: unknown) => unknown) => NonNullable<ToolOptions['execute']>
 
-/** Where a mistake can be made on purpose. */
-export interface Planted {
-  storage?(storage: ChatStorage): ChatStorage
-  runtime?(runtime: Runtime): Runtime
-  tool?(tool: Tool): Tool
-}
-
 export interface SceneOptions {
   /** What the model says after so many answers to the question. */
   steps: readonly ScriptStep[] | ((question: string, answered: number) => ScriptStep)
   tools(spy: Spy): Tool[]
-  /** Over `direct` only. */
-  planted?: Planted
 }
 
 /** A chat with a model that calls tools, over one of the runtimes. Its pages and servers can go without a word. */
 export interface Scene {
   /** What was executed: name and arguments. */
   readonly executed: readonly string[]
-  /** The same by the keys of the calls: name and key. */
-  readonly keys: readonly string[]
-  /** Keys of calls of which nothing was stored when they were executed; nobody looks where there is a server. */
-  readonly early: readonly string[]
   readonly session: ChatSession
   /** The page goes, and comes back. */
   reload(): Promise<void>
@@ -68,44 +53,25 @@ const modelOf = ({ steps }: SceneOptions) =>
     return steps[answered] ?? 'The end.'
   })
 
-const newNotes = () => ({ executed: [] as string[], keys: [] as string[], early: [] as string[] })
-
 /** Notes what is executed, as long as the process lives that does so. */
-function spyOn(
-  { executed, keys, early }: ReturnType<typeof newNotes>,
-  isAlive: () => boolean,
-  isStored: (key: string) => boolean = () => true,
-): Spy {
+function spyOn(executed: string[], isAlive: () => boolean): Spy {
   return (name, work = (args) => args) =>
-    (args, { key }) => {
+    (args) => {
       if (!isAlive()) return new Promise(() => {})
       executed.push(`${name} ${JSON.stringify(args)}`)
-      keys.push(`${name} ${key}`)
-      if (!isStored(key)) early.push(key)
       return work(args)
     }
 }
 
 function directScene(options: SceneOptions): Scene {
   const world = createWorld()
-  const notes = newNotes()
-  const { storage: disk, runtime: answers, tool: made } = options.planted ?? {}
+  const executed: string[] = []
   const browser = createBrowser()
   function open(storage: WatchedStorage, page: Page) {
     let alive = true
-    const isStored = (key: string) =>
-      storage.commits.some(({ changes }) =>
-        changes.some((change) => change.type === 'record' && change.record.key === key),
-      )
-    const tools = options.tools(spyOn(notes, () => alive, isStored)).map((tool) => made?.(tool) ?? tool)
-    const own = direct({ model: modelOf(options), tools, structured })
-    const runtime = answers?.(own) ?? own
-    const chat = createChat({
-      storage: disk?.(storage) ?? storage,
-      env: world.env,
-      runtime,
-      platform: page.platform,
-    })
+    const tools = options.tools(spyOn(executed, () => alive))
+    const runtime = direct({ model: modelOf(options), tools, structured })
+    const chat = createChat({ storage, env: world.env, runtime, platform: page.platform })
     onTestFinished(() => chat.close())
     async function die() {
       alive = false
@@ -121,7 +87,7 @@ function directScene(options: SceneOptions): Scene {
     now = open(now.storage.reopen(), browser.page())
   }
   return {
-    ...notes,
+    executed,
     get session() {
       return now.session
     },
@@ -135,10 +101,10 @@ function directScene(options: SceneOptions): Scene {
 
 function remoteScene(options: SceneOptions): Scene {
   const world = createWorld()
-  const notes = newNotes()
+  const executed: string[] = []
   const process = () => {
     const life = { ends: false }
-    return { life, tools: options.tools(spyOn(notes, () => !life.ends)) }
+    return { life, tools: options.tools(spyOn(executed, () => !life.ends)) }
   }
   let now = process()
   const server = startServer({
@@ -152,7 +118,7 @@ function remoteScene(options: SceneOptions): Scene {
   let pages = 0
   let client: Client = openClient(server)
   return {
-    ...notes,
+    executed,
     get session() {
       return client.session
     },

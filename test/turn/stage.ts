@@ -55,6 +55,7 @@ export function recorder(write: (events: readonly ChatEvent[]) => unknown = () =
       } finally {
         open--
       }
+      return []
     },
     seen: (type: ChatEvent['type'], times = 1) =>
       new Promise<void>((resolve) => {

@@ -1,5 +1,6 @@
 import { TidemarkError } from '../../lib/errors.ts'
 import { traceparentAfter } from '../../lib/trace.ts'
+import type { Message } from '../../message/schema.ts'
 import type { ChatEvent } from '../../protocol/events.ts'
 import { callLog } from '../../turn/call-log.ts'
 import { runTurn } from '../../turn/run-turn.ts'
@@ -26,11 +27,13 @@ async function appendEvents(
   lease: Lease,
   events: readonly ChatEvent[],
   fold: boolean,
-): Promise<void> {
+): Promise<readonly Message[]> {
   const relaxed = events.every(({ type }) => type === 'message.delta')
   const terms = ctx.terms()
   const decide = (view: Parameters<typeof append>[0]) => append(view, lease, events, terms)
-  if ((await write(ctx, lease.scope, needsOf(events, fold), decide, { relaxed })) === 'lost') throw lost()
+  const written = await write(ctx, lease.scope, needsOf(events, fold), decide, { relaxed })
+  if (written === 'lost') throw lost()
+  return written
 }
 
 export function openLiveRun(ctx: ChatContext, lease: Lease): LiveRun {

@@ -1,4 +1,5 @@
 import type { Env } from '../../lib/env.ts'
+import type { Message } from '../../message/schema.ts'
 import type { ChatEvent } from '../../protocol/events.ts'
 import type { RunLog } from '../../turn/run-turn.ts'
 
@@ -9,8 +10,8 @@ export interface BatchedLog extends RunLog {
 }
 
 export interface BatchOptions {
-  /** Writes events, in order; one call at a time. */
-  commit(events: readonly ChatEvent[]): Promise<void>
+  /** Writes events, in order; one call at a time. Resolves with what stands instead. */
+  commit(events: readonly ChatEvent[]): Promise<readonly Message[]>
   env: Pick<Env, 'sleep'>
   /** Milliseconds for which deltas are gathered. */
   batch: number
@@ -40,7 +41,11 @@ function joined(events: readonly ChatEvent[]): ChatEvent[] {
 
 /** Deltas wait for company; everything else is committed at once, together with what waits. */
 export function createBatchedLog({ commit, env, batch }: BatchOptions): BatchedLog {
-  let waiting: { events: readonly ChatEvent[]; resolve(): void; reject(reason: unknown): void }[] = []
+  let waiting: {
+    events: readonly ChatEvent[]
+    resolve(standing: readonly Message[]): void
+    reject(reason: unknown): void
+  }[] = []
   let work: Promise<void> = Promise.resolve()
   let timer: AbortController | undefined
 
@@ -51,8 +56,8 @@ export function createBatchedLog({ commit, env, batch }: BatchOptions): BatchedL
     timer = undefined
     if (due.length === 0) return
     try {
-      await commit(joined(due.flatMap(({ events }) => events)))
-      for (const { resolve } of due) resolve()
+      const standing = await commit(joined(due.flatMap(({ events }) => events)))
+      for (const { resolve } of due) resolve(standing)
     } catch (error) {
       for (const { reject } of due) reject(error)
     }

@@ -1,4 +1,6 @@
+import type { Message } from '../../message/schema.ts'
 import type { ChatEvent } from '../../protocol/events.ts'
+import { settledBefore } from '../../protocol/merge.ts'
 import type { Decision, Needs, RunRow, Scope, View } from '../ports.ts'
 import { isDue, openCalls, unsettledOf } from './calls.ts'
 import {
@@ -94,8 +96,8 @@ export function advance(view: View, terms: Terms, { begin }: { begin: boolean })
   return decided(draft, { ...(lease && { lease }), ended })
 }
 
-/** Whether what was to be written is written; a lost lease writes nothing. */
-export type Written = 'written' | 'lost'
+/** What stands instead of what was to be written, where somebody else was first; a lost lease writes nothing. */
+export type Written = readonly Message[] | 'lost'
 
 const holds = (view: View, { runId, epoch }: Lease): RunRow | undefined =>
   view.active?.id === runId && view.active.epoch === epoch && view.active.state === 'running'
@@ -134,8 +136,13 @@ export function append(
   if (run.leaseUntil - terms.now < (terms.lease * 2) / 3) {
     putRun(draft, { ...run, leaseUntil: terms.now + terms.lease })
   }
-  for (const event of events) record(draft, run.id, event)
-  return decided(draft, 'written')
+  const standing: Message[] = []
+  for (const event of events) {
+    const known = settledBefore(event, (id) => messageIn(draft, id)?.message)
+    if (known) standing.push(known)
+    else record(draft, run.id, event)
+  }
+  return decided(draft, standing)
 }
 
 /** Keeps a lease while there is nothing to write. */
@@ -143,7 +150,7 @@ export function renew(view: View, lease: Lease, terms: Terms): Decision<Written>
   const run = holds(view, lease)
   if (!run) return { changes: [], answer: 'lost' }
   const row: RunRow = { ...run, leaseUntil: terms.now + terms.lease }
-  return { changes: [{ type: 'run', row }], answer: 'written' }
+  return { changes: [{ type: 'run', row }], answer: [] }
 }
 
 /** Ends a run that its producer cannot go on with. */
@@ -152,5 +159,5 @@ export function abandon(view: View, lease: Lease, terms: Terms): Decision<Writte
   if (!run) return { changes: [], answer: 'lost' }
   const draft = openDraft(view, terms)
   endRun(draft, run, 'interrupted')
-  return decided(draft, 'written')
+  return decided(draft, [])
 }

@@ -28,11 +28,7 @@ function say({ stored }: World, { session }: Tab, { id, stage }: ToolMessage, at
           () => session.toolResult(id, { error: `no ${at}` }),
           () => session.reject(id, `no ${at}`),
         ]
-      : [
-          () => approve(),
-          () => session.reject(id, `no ${at}`),
-          () => approve({ arguments: { word: at } }),
-        ]
+      : [() => approve(), () => session.reject(id, `no ${at}`), () => approve({ arguments: { word: at } })]
   return words[at % words.length]?.() ?? Promise.resolve()
 }
 

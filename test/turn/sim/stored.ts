@@ -41,9 +41,11 @@ function* stepProblems(before: ToolMessage, now: ToolMessage): Generator<string>
   if (rankOf(now) < rankOf(before)) yield `${where} went back from ${before.stage} to ${now.stage}`
   if (isSettled(before) && textOf(before) !== textOf(now))
     yield `${where} said ${textOf(before)}, and says ${textOf(now)}`
-  if (rankOf(before) >= 2 && JSON.stringify(before.arguments) !== JSON.stringify(now.arguments))
+  const isStopped = textOf(now).includes('the run was stopped')
+  if (rankOf(before) >= 2 && !isStopped && JSON.stringify(before.arguments) !== JSON.stringify(now.arguments))
     yield `${where} was allowed with ${JSON.stringify(before.arguments)}, not ${JSON.stringify(now.arguments)}`
-  if (rankOf(before) === 2 && textOf(now).includes('did not allow')) yield `${where} was allowed, then refused`
+  if (rankOf(before) === 2 && textOf(now).includes('did not allow'))
+    yield `${where} was allowed, then refused`
 }
 
 /** The results before this one, of the same answer. */
@@ -66,7 +68,9 @@ function commit(known: Known, batch: readonly Message[]): void {
   for (const message of ended)
     for (const elder of elderSiblings(known, message))
       if (elder.stage === 'started')
-        problems.push(`the result of ${message.id} is stored before that of ${elder.id}, which was called first`)
+        problems.push(
+          `the result of ${message.id} is stored before that of ${elder.id}, which was called first`,
+        )
 }
 
 /** The message of a call, by the call's key: the answer's id, and its place among the blocks. */
@@ -118,7 +122,10 @@ export function createStored(): Stored {
 }
 
 /** Of a branch: every call of an answer is answered in its place, and truthfully. */
-export function* resultProblems(messages: readonly Message[], executed: readonly string[]): Generator<string> {
+export function* resultProblems(
+  messages: readonly Message[],
+  executed: readonly string[],
+): Generator<string> {
   for (const [at, answer] of messages.entries()) {
     // What was cut off is not executed.
     if (answer.role !== 'assistant' || answer.status !== 'completed') continue
@@ -133,7 +140,8 @@ export function* resultProblems(messages: readonly Message[], executed: readonly
       }
       const said = textOf(result)
       if (!said.startsWith('{"ok":')) yield `${name} says ${said}`
-      if (executed.includes(`${name} ${key}`) && NOT_EXECUTED.test(said)) yield `${name} was executed, and says: ${said}`
+      if (executed.includes(`${name} ${key}`) && NOT_EXECUTED.test(said))
+        yield `${name} was executed, and says: ${said}`
     }
   }
 }

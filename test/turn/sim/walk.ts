@@ -2,7 +2,7 @@ import { isSettled, type Message } from '../../../src/message/schema.ts'
 import { validateConversation } from '../../../src/message/validate.ts'
 import { act, pass } from './act.ts'
 import { type Plan, planOf } from './plan.ts'
-import { resultProblems } from './stored.ts'
+import { resultProblems, type Stored } from './stored.ts'
 import { createWorld, type Place, type Planted, type World } from './world.ts'
 
 export interface Outcome {
@@ -15,10 +15,28 @@ export interface Outcome {
 /** Milliseconds for which a world without faults may take to come to rest: back-offs, leases, lost connections. */
 const PATIENCE = 240_000
 
-const isQuiet = ({ tabs }: World): boolean =>
+/** Milliseconds after which somebody looks at every page once more. */
+const LOOK_AGAIN = 60_000
+
+const shown = (messages: readonly Message[]): string =>
+  JSON.stringify(messages.map(({ id, status, content }) => [id, status, content]))
+
+function isAsStored({ messages }: Stored, message: Message): boolean {
+  const known = messages.get(message.id)
+  return known !== undefined && shown([known]) === shown([message])
+}
+
+/** Nothing goes on anywhere, and everybody knows. */
+const isQuiet = ({ tabs, stored }: World): boolean =>
+  [...stored.messages.values()].every(isSettled) &&
   tabs.every(({ session, chat }) => {
     const { status, messages } = session.get()
-    return status === 'ready' && messages.every(isSettled) && chat.health.get().outbox === 0
+    return (
+      status === 'ready' &&
+      messages.every((message) => isSettled(message) && isAsStored(stored, message)) &&
+      messages.at(-1)?.id === tabs[0]?.session.get().messages.at(-1)?.id &&
+      chat.health.get().outbox === 0
+    )
   })
 
 /** No faults any more, and whatever waits is told no: then it comes to rest. */
@@ -27,19 +45,21 @@ async function settle(world: World): Promise<boolean> {
   world.healed = true
   world.doomed.clear()
   world.server?.heal()
-  const last = schedule.now() + PATIENCE
-  while (schedule.now() < last) {
+  for (const device of world.devices) if (!world.tabs.some((tab) => tab.device === device)) world.open(device)
+  const began = schedule.now()
+  for (let looks = 0; schedule.now() < began + PATIENCE; ) {
+    // A session that the server did not know at first is asked for when somebody looks.
+    if (schedule.now() - began >= looks * LOOK_AGAIN) {
+      looks++
+      for (const { page } of world.tabs) page.fire('pageshow')
+    }
     const [tab] = world.tabs
     for (const { id } of tab?.session.get().waiting ?? []) tab?.session.reject(id).catch(() => undefined)
     await pass(world, 2_000)
-    const waits = world.tabs.some(({ session }) => session.get().waiting.length > 0)
-    if (!waits && isQuiet(world)) return true
+    if (isQuiet(world)) return true
   }
   return false
 }
-
-const shown = (messages: readonly Message[]): string =>
-  JSON.stringify(messages.map(({ id, status, content }) => [id, status, content]))
 
 function* endProblems(world: World): Generator<string> {
   const { stored, tabs } = world
@@ -48,18 +68,14 @@ function* endProblems(world: World): Generator<string> {
   const newest = Math.min(...all.map(({ length }) => length))
   if (new Set(all.map((messages) => shown(messages.slice(-newest)))).size > 1)
     yield `two tabs show different things: ${all.map(shown).join('\n')}`
-  for (const messages of all) {
+  for (const shownHere of all) {
+    // Where older ones are not loaded, the first of them may be results of what is not shown.
+    const isWhole = shownHere[0]?.parentId === null
+    const messages = isWhole ? shownHere : shownHere.slice(shownHere.findIndex(({ role }) => role === 'user'))
     for (const { code, message } of validateConversation(messages).errors)
       if (code !== 'consecutive-users') yield `${code}: ${message}`
     yield* resultProblems(messages, stored.executed)
-    for (const message of messages) {
-      const known = stored.messages.get(message.id)
-      if (message.role !== 'user' && (!known || shown([known]) !== shown([message])))
-        yield `${message.id} is shown as ${shown([message])}, and stored as ${known && shown([known])}`
-    }
   }
-  for (const message of stored.messages.values())
-    if (message.role === 'tool' && !isSettled(message)) yield `the call of ${message.id} is never answered`
 }
 
 async function play(world: World, trace: string[]): Promise<void> {
@@ -75,9 +91,13 @@ async function play(world: World, trace: string[]): Promise<void> {
     if (stored.problems.length > 0) return
   }
   if (!(await settle(world))) {
-    const [tab] = world.tabs
-    const { status = '', messages = [] } = tab?.session.get() ?? {}
-    stored.problems.push(`it does not come to rest: ${status} ${shown(messages)}`)
+    for (const { session, chat, actor } of world.tabs) {
+      const { status, messages } = session.get()
+      const waits = chat.health.get().outbox
+      stored.problems.push(
+        `it does not come to rest: ${actor.name} is ${status}, ${waits} wait: ${shown(messages)}`,
+      )
+    }
     return
   }
   world.open()

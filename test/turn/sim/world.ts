@@ -42,7 +42,9 @@ export interface World {
   tabs: Tab[]
   /** Operations on its disk after which a tab dies in the midst of the next, by its name. */
   doomed: Map<string, number>
-  open(): Tab
+  devices: readonly Device[]
+  /** @default on each device in turn */
+  open(device?: Device): Tab
   crash(tab: Tab): void
   server: ServerSide | undefined
   /** Nothing goes wrong any more. */
@@ -125,7 +127,8 @@ function createSides(world: World, planted: Planted): { server: ServerSide; netw
   const server = createServer(schedule, {
     wrap: (store) => witnessed(planted.store?.(store) ?? store, stored),
     onDeath: (actor) => network.gone(actor),
-    onError: (error) => stored.problems.push(`server: ${error instanceof Error ? error.stack : String(error)}`),
+    onError: (error) =>
+      stored.problems.push(`server: ${error instanceof Error ? error.stack : String(error)}`),
     cast: (actor) => {
       const player = playerOf(world, actor)
       return { model: modelOf(player, plan.seed), tools: toolsWith(player, planted) }
@@ -167,7 +170,7 @@ export function createWorld(place: Place, plan: Plan, planted: Planted = {}): Wo
   const schedule = createSchedule(createChance(plan.seed).fork('schedule'))
   const world: World = {
     ...{ place, plan, schedule, stored: createStored(), tabs: [], doomed: new Map(), healed: false },
-    ...{ counts: new Map(), server: undefined, open: () => never(), crash: () => never() },
+    ...{ counts: new Map(), devices: [], server: undefined, open: () => never(), crash: () => never() },
   }
   const sides = place === 'remote' ? createSides(world, planted) : undefined
   const runtimeOf = (actor: Actor): Runtime => {
@@ -175,11 +178,11 @@ export function createWorld(place: Place, plan: Plan, planted: Planted = {}): Wo
     const player = playerOf(world, actor)
     return direct({ model: modelOf(player, plan.seed), tools: toolsWith(player, planted) })
   }
-  const devices = (sides ? ['d1', 'd2'] : ['d1']).map((name) => createDevice(world, name))
+  world.devices = (sides ? ['d1', 'd2'] : ['d1']).map((name) => createDevice(world, name))
   world.server = sides?.server
-  world.open = () => {
-    const opened = world.counts.get('tabs') ?? 0
-    const device = devices[opened % devices.length]
+  world.open = (given) => {
+    const { devices, counts } = world
+    const device = given ?? devices[(counts.get('tabs') ?? 0) % devices.length]
     return device ? openTab(world, device, runtimeOf, planted) : never()
   }
   world.crash = (tab) => {
