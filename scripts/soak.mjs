@@ -1,5 +1,6 @@
 // `npm run test:soak -- --seeds 20000 --from 0`: many walks of the simulation, over all cores or `--workers 1`. Prints each seed that fails,
-// cut down to what matters, and how often each fault was injected.
+// cut down to what matters, and how often each fault was injected. With `--turns` the walks of turns: of five seeds four in the page, one over
+// a server.
 import { spawn } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
@@ -13,6 +14,7 @@ const { values } = parseArgs({
   options: {
     seeds: { type: 'string', default: '2000' },
     from: { type: 'string', default: '0' },
+    turns: { type: 'boolean', default: false },
     workers: { type: 'string', default: `${availableParallelism()}` },
   },
 })
@@ -45,7 +47,7 @@ function take(line) {
  * @returns {Promise<void>}
  */
 function work(first, step) {
-  const file = join(root, 'test', 'simulation', 'soak.ts')
+  const file = join(root, 'test', values.turns ? 'turn/sim' : 'simulation', 'soak.ts')
   const child = spawn(process.execPath, ['--import', 'tsx', file, `${first}`, `${to}`, `${step}`], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -69,6 +71,7 @@ const workers = Math.max(1, Math.min(Number(values.workers), to - from))
 await Promise.all(Array.from({ length: workers }, (_, at) => work(from + at, workers)))
 for (const [what, times] of [...counts].sort()) console.log(`${what}: ${times}`)
 const seconds = ((performance.now() - began) / 1000).toFixed(0)
-console.log(`${walked} seeds in ${seconds} s; of one mind after at most ${converged} ms of their time`)
+const after = values.turns ? '' : `; of one mind after at most ${converged} ms of their time`
+console.log(`${walked} seeds in ${seconds} s${after}`)
 console.log(`${walked - failed} passed, ${failed} failed`)
 process.exitCode = failed > 0 || walked !== to - from ? 1 : 0

@@ -16,12 +16,12 @@ process.on('unhandledRejection', stray)
 afterAll(() => void process.off('unhandledRejection', stray))
 
 /** What is said of the first walk that is not right with this fault. */
-async function firstRed(name: string, place: Place, plant: Plant): Promise<string> {
+async function firstRed(name: string, place: Place, plant: Plant, from: number): Promise<string> {
   let times = 0
   const hit = () => {
     times++
   }
-  for (let seed = 0; seed < MOST; seed++) {
+  for (let seed = from; seed < from + MOST; seed++) {
     const { problems } = await walk(place, planOf(seed), plant(hit))
     const [problem] = problems
     if (problem === undefined) continue
@@ -31,6 +31,9 @@ async function firstRed(name: string, place: Place, plant: Plant): Promise<strin
   return ''
 }
 
-test.each(Object.entries(PLANTED))('the walk of turns finds out that %s', async (name, [place, plant]) => {
-  expect(await firstRed(name, place, plant)).not.toBe('')
-})
+test.each(Object.entries(PLANTED))(
+  'the walk of turns finds out that %s',
+  async (name, [place, plant, from = 0]) => {
+    expect(await firstRed(name, place, plant, from)).not.toBe('')
+  },
+)

@@ -41,13 +41,21 @@ interface Scene {
 
 const chosen = <T>(list: readonly T[], at: number): T | undefined => list[at % Math.max(1, list.length)]
 
-function decide({ world, tab, action, at }: Scene): void {
+/** Somebody has something to say soon: they wait for it a little. */
+async function untilAsked(world: World, { session }: Tab): Promise<void> {
+  const until = world.schedule.now() + 400
+  while (session.get().waiting.length === 0 && (await world.schedule.step(until)) !== undefined);
+}
+
+async function decide({ world, tab, action, at }: Scene): Promise<void> {
+  await untilAsked(world, tab)
   const call = chosen(tab.session.get().waiting, at)
   if (call) leniently(world, tab, action.type, say(world, tab, call, at))
 }
 
 /** Two tabs say something else of the same call, at once. */
-function quarrel({ world, tab, action, at }: Scene): void {
+async function quarrel({ world, tab, action, at }: Scene): Promise<void> {
+  await untilAsked(world, tab)
   const call = chosen(tab.session.get().waiting, at)
   const other = world.tabs.find(({ session }) => session !== tab.session) ?? world.open()
   if (!call) return
@@ -95,6 +103,9 @@ const ACTIONS: Readonly<Record<ActionType, (scene: Scene) => void | Promise<void
   },
   crash: ({ world, tab }) => world.crash(tab),
   crashAt: ({ world, tab, at }) => void world.doomed.set(tab.actor.name, at % 12),
+  strike({ world, at }) {
+    world.fatal = at % 3
+  },
   kill: ({ world }) => world.server?.kill(),
   killAt: ({ world, at }) => world.server?.killAt(1 + (at % 60)),
   serve: ({ world }) => world.server?.heal(),

@@ -13,18 +13,23 @@ export interface Player {
   env: Pick<Env, 'sleep'>
   chance: Chance
   stored: Stored
+  /** Whether it dies in the midst of this execution. */
+  dies(): boolean
 }
 
 const NAMES = ['again', 'once', 'asks', 'hurry', 'page', 'absent']
 const parameters = { type: 'object' }
 
 /** What a tool does: quickly, slowly, or never. */
-function workOf({ actor, env, chance, stored }: Player, name: string): NonNullable<ToolOptions['execute']> {
+function workOf(
+  { actor, env, chance, stored, dies }: Player,
+  name: string,
+): NonNullable<ToolOptions['execute']> {
   return async (args, { key }) => {
     // Whoever is dead does nothing.
     if (actor.state === 'dead') return new Promise(() => {})
     stored.begin(name, key, args)
-    if (chance.happens(0.2)) return new Promise(() => {})
+    if (dies() || chance.happens(0.15)) return new Promise(() => {})
     await env.sleep(chance.pick([0, 3, 40, 700]))
     return args
   }

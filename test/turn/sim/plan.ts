@@ -13,6 +13,8 @@ export type ActionType =
   | 'open'
   | 'crash'
   | 'crashAt'
+  /** Whoever executes the next call dies of it. */
+  | 'strike'
   | 'kill'
   | 'killAt'
   | 'serve'
@@ -36,8 +38,8 @@ export interface Plan {
 }
 
 const WEIGHTS: Readonly<Record<ActionType, number>> = {
-  decide: 10,
-  quarrel: 3,
+  decide: 9,
+  quarrel: 5,
   send: 6,
   interrupt: 1,
   stop: 2,
@@ -46,7 +48,8 @@ const WEIGHTS: Readonly<Record<ActionType, number>> = {
   select: 1,
   open: 3,
   crash: 3,
-  crashAt: 4,
+  crashAt: 3,
+  strike: 5,
   kill: 2,
   killAt: 3,
   serve: 3,

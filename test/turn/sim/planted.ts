@@ -24,24 +24,25 @@ const callIn = (change: Change): ToolMessage | undefined =>
 /** The result of the first of several calls is written after that of the next. */
 function lastFirst(commit: Commit, hit: () => void): Commit {
   let held: Change | undefined
+  /** Calls that are being executed, in their order. */
   const begun = new Set<string>()
-  const isLate = (change: Change): boolean => {
-    const call = callIn(change)
-    return call !== undefined && begun.has(call.id) && isSettled(call)
-  }
   return async (changes: readonly Change[], options?: CommitOptions) => {
+    const kept: Change[] = []
     for (const change of changes) {
       const call = callIn(change)
       if (call?.stage === 'started') begun.add(call.id)
+      const isResult = call !== undefined && begun.delete(call.id) && isSettled(call)
+      if (isResult && !held && begun.size > 0) {
+        hit()
+        held = change
+      } else kept.push(change)
+      if (call?.stage === 'started') begun.add(call.id)
     }
-    const late = held ? undefined : changes.find(isLate)
-    const due = held && changes.some(isLate) ? [held] : []
-    if (due.length > 0) held = undefined
-    if (late) {
-      hit()
-      held = late
-    }
-    await commit([...changes.filter((change) => change !== late), ...due], options)
+    await commit(kept, options)
+    if (!held || begun.size > 0) return
+    const due = held
+    held = undefined
+    await commit([due])
   }
 }
 
@@ -73,8 +74,8 @@ function lastWord(store: HistoryStore, hit: () => void): HistoryStore {
   }
 }
 
-/** Planted faults, by what is wrong, and where. */
-export const PLANTED: Readonly<Record<string, readonly [Place, Plant]>> = {
+/** Planted faults, by what is wrong: where, and the seed from which on it is looked for. */
+export const PLANTED: Readonly<Record<string, readonly [Place, Plant, from?: number]>> = {
   'the record of an execution is ignored': [
     'direct',
     commits((commit, hit) => (changes, options) => {
@@ -89,12 +90,10 @@ export const PLANTED: Readonly<Record<string, readonly [Place, Plant]>> = {
       storage: (storage) => ({
         ...storage,
         // What is read after a crash does not say that it was begun.
-        async records(kind, query) {
-          if (kind === 'toolRun') hit()
-          return kind === 'toolRun' ? [] : storage.records(kind, query)
-        },
+        records: async (kind, query) => (kind === 'toolRun' ? [] : storage.records(kind, query)),
         async commit(changes, options) {
           if (!changes.some(isToolRun)) return storage.commit(changes, options)
+          hit()
         },
       }),
     }),
@@ -102,9 +101,10 @@ export const PLANTED: Readonly<Record<string, readonly [Place, Plant]>> = {
   'a call is executed before that is stored': [
     'direct',
     commits((commit, hit) => async (changes, options) => {
-      if (!changes.some((change) => callIn(change)?.stage === 'started')) return commit(changes, options)
+      if (!changes.some((change) => isToolRun(change) || callIn(change)?.stage === 'started'))
+        return commit(changes, options)
       hit()
-      void commit(changes, options).catch(() => undefined)
+      commit(changes, options).catch(() => undefined)
     }),
   ],
   'a call that was cut off is taken for one that may be repeated': [
@@ -144,7 +144,11 @@ export const PLANTED: Readonly<Record<string, readonly [Place, Plant]>> = {
     }),
   ],
   'results are stored in another order than that of their calls': ['direct', commits(lastFirst)],
-  'a second decision overwrites the first': ['remote', (hit) => ({ store: (store) => lastWord(store, hit) })],
+  'a second decision overwrites the first': [
+    'remote',
+    (hit) => ({ store: (store) => lastWord(store, hit) }),
+    12,
+  ],
   'a call that was cut off is executed again by the next process of the server': [
     'remote',
     (hit) => ({
@@ -153,5 +157,6 @@ export const PLANTED: Readonly<Record<string, readonly [Place, Plant]>> = {
         return { ...tool, idempotent: true }
       },
     }),
+    20,
   ],
 }

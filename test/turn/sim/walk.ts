@@ -44,6 +44,7 @@ async function settle(world: World): Promise<boolean> {
   const { schedule } = world
   world.healed = true
   world.doomed.clear()
+  world.fatal = undefined
   world.server?.heal()
   for (const device of world.devices) if (!world.tabs.some((tab) => tab.device === device)) world.open(device)
   const began = schedule.now()

@@ -42,6 +42,8 @@ export interface World {
   tabs: Tab[]
   /** Operations on its disk after which a tab dies in the midst of the next, by its name. */
   doomed: Map<string, number>
+  /** Executions after which whoever carries out the next dies of it; none where it is undefined. */
+  fatal: number | undefined
   devices: readonly Device[]
   /** @default on each device in turn */
   open(device?: Device): Tab
@@ -68,8 +70,18 @@ const FAULTS: Readonly<Record<'request' | 'answer', readonly NetworkFault[]>> = 
   answer: ['lose', 'delay'],
 }
 
-function playerOf({ schedule, stored }: World, actor: Actor): Player {
-  return { actor, env: schedule.env(actor), chance: schedule.chance.fork(`play ${actor.name}`), stored }
+function playerOf(world: World, actor: Actor): Player {
+  const { schedule, stored } = world
+  const chance = schedule.chance.fork(`play ${actor.name}`)
+  const dies = () => {
+    if (world.fatal === undefined || world.fatal-- > 0) return false
+    world.fatal = undefined
+    const tab = world.tabs.find((each) => each.actor === actor)
+    if (tab) world.crash(tab)
+    else world.server?.kill()
+    return true
+  }
+  return { actor, env: schedule.env(actor), chance, stored, dies }
 }
 
 const toolsWith = (player: Player, { tool: made = (tool) => tool }: Planted): Tool[] =>
@@ -169,7 +181,8 @@ function openTab(world: World, device: Device, runtimeOf: (actor: Actor) => Runt
 export function createWorld(place: Place, plan: Plan, planted: Planted = {}): World {
   const schedule = createSchedule(createChance(plan.seed).fork('schedule'))
   const world: World = {
-    ...{ place, plan, schedule, stored: createStored(), tabs: [], doomed: new Map(), healed: false },
+    ...{ place, plan, schedule, stored: createStored(), tabs: [], doomed: new Map(), fatal: undefined },
+    healed: false,
     ...{ counts: new Map(), devices: [], server: undefined, open: () => never(), crash: () => never() },
   }
   const sides = place === 'remote' ? createSides(world, planted) : undefined
