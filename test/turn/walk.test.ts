@@ -9,8 +9,8 @@ noStrayRejections()
 /** `TIDEMARK_SEED=7` or `TIDEMARK_SEED=7:0,3` walks that one alone; `npm run test:soak -- --turns` walks many more. */
 const SEED = process.env.TIDEMARK_SEED
 const WALKS: readonly [Place, number][] = [
-  ['direct', 100],
-  ['remote', 20],
+  ['direct', 60],
+  ['remote', 12],
 ]
 
 test.each(WALKS)(
