@@ -64,6 +64,23 @@ export function putBack(unsaved: Unsaved, failed: Unsaved): void {
   unsaved.session ||= failed.session
 }
 
+/** Takes away what is stored already of what messages grew by: another tab has written that, and may have written more. */
+export function withoutStored(unsaved: Unsaved, rows: readonly StoredMessage[]): void {
+  for (const { message } of rows) {
+    const pieces = unsaved.pieces.get(message.id)
+    if (!pieces || message.role !== 'assistant') continue
+    const left = pieces.flatMap((piece): Piece[] => {
+      const block = message.content[piece.index]
+      const offset = (block && growingText(block)?.length) ?? 0
+      const cut = offset - piece.offset
+      if (cut <= 0) return [piece]
+      return cut < piece.text.length ? [{ ...piece, offset, text: piece.text.slice(cut), opens: false }] : []
+    })
+    if (left.length > 0) unsaved.pieces.set(message.id, left)
+    else unsaved.pieces.delete(message.id)
+  }
+}
+
 /** A piece's block as it was before it. */
 function blockBefore(message: Message | undefined, { index, offset }: Piece): Pick<JournalEntry, 'block'> {
   const block = message?.role === 'assistant' ? message.content[index] : undefined

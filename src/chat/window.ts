@@ -2,7 +2,7 @@ import type { Message, Session } from '../message/schema.ts'
 import { parseEventId } from '../protocol/events.ts'
 import { mergeMessage, sameJson } from '../protocol/merge.ts'
 import { messageOf, putMessages, type SessionState, type Trace } from '../protocol/state.ts'
-import type { Unsaved } from './batch.ts'
+import { type Unsaved, withoutStored } from './batch.ts'
 import { type Core, setFields, setOutbox, update } from './core.ts'
 import { behindStored, localAfter } from './late.ts'
 import { without, withoutMessage } from './local.ts'
@@ -177,6 +177,7 @@ export function takeWindow(room: Room, window: MessageWindow, unsaved: Unsaved, 
   room.loaded = true
   bound(room, window)
   room.nextLocal = Math.max(room.nextLocal, localAfter(window))
+  withoutStored(unsaved, rows)
   const news = takeOutbox(room, window.outbox, unsaved)
   const take = (state: SessionState, trace: Trace): SessionState => {
     // What is stored of a session that was deleted here is on its way out.

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { batchOf, note, nothingUnsaved } from '../../src/chat/batch.ts'
+import { batchOf, note, nothingUnsaved, withoutStored } from '../../src/chat/batch.ts'
 import { withoutSession } from '../../src/chat/local.ts'
 import { LOCAL_POSITION } from '../../src/chat/ports.ts'
 import type { AssistantBlock } from '../../src/message/schema.ts'
@@ -44,6 +44,30 @@ describe('what is unsaved', () => {
         }
       }),
       { numRuns: 40 },
+    )
+  })
+})
+
+describe('what another tab has stored of a growing answer', () => {
+  test('is not written again, wherever that tab was', () => {
+    const whole = 'what is told by two'
+    fc.assert(
+      fc.property(fc.nat(whole.length), fc.array(fc.integer({ min: 1, max: 5 })), (length, steps) => {
+        const unsaved = nothingUnsaved()
+        const pieces = []
+        let offset = 0
+        for (const step of steps) {
+          const piece = whole.slice(offset, offset + step)
+          pieces.push({ messageId: 'a', index: 0, offset, text: piece, opens: offset === 0 })
+          offset += piece.length
+        }
+        note(unsaved, { pieces, changed: new Set(), removed: new Set() })
+        const message = assistant('a', { content: text(whole.slice(0, length)) })
+        withoutStored(unsaved, [{ message, position: 1 }])
+        const left = (unsaved.pieces.get('a') ?? []).filter((piece) => piece.text !== '')
+        expect(left.map((piece) => piece.text).join('')).toBe(whole.slice(length, Math.max(length, offset)))
+        if (left[0]) expect(left[0].offset).toBe(length)
+      }),
     )
   })
 })
