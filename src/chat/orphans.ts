@@ -55,12 +55,13 @@ export function endOrphans(
     if (!among.has(message.id) || isSettled(message) || message.role === 'user' || message.role === 'system')
       continue
     const runId = runOfMessage(state, message)
-    if (message.role === 'tool' && runId !== undefined && runtime.continues) {
+    const isOpen = message.status === 'pending'
+    if (isOpen && message.role === 'assistant' && waiting.has(runId)) continue
+    if (isOpen && runId !== undefined && runtime.continues) {
       rows.push(resumeOf(message, runId, account))
       continue
     }
     if (message.role === 'assistant' && runId !== undefined) {
-      if (message.status === 'pending' && waiting.has(runId)) continue
       if (!stopped.has(runId) && runtime.canResume?.(message)) {
         rows.push(resumeOf(message, runId, account))
         events.push({ type: 'message.interrupted', id: message.id })

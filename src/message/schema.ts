@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { ErrorData } from '../lib/errors.ts'
 import { must } from '../lib/must.ts'
+import { CallStage } from './call-stage.ts'
 import { OutputShape } from './output-shape.ts'
 
 /** The version of the message schema that this code writes. */
@@ -178,20 +179,10 @@ export const AssistantMessage = z.object({
   /** What the provider counted, as it said it, where its numbers contradict each other: then there is no `usage`. */
   usageRaw: z.optional(z.unknown()),
   stopReason: z.optional(StopReason),
+  /** How often it was gone on with before anything was said, its process having gone. Absent once it has an end. */
+  attempts: z.optional(z.number()),
 })
 export type AssistantMessage = z.infer<typeof AssistantMessage>
-
-/** Where a call stands that has no result yet. */
-export const CallStage = z.enum([
-  /** Somebody has to allow it. */
-  'approval',
-  'approved',
-  /** The result comes from elsewhere: from a page, or from a person. */
-  'client',
-  /** It is being executed, or was when whoever did that went. */
-  'started',
-])
-export type CallStage = z.infer<typeof CallStage>
 
 export const ToolMessage = z.object({
   role: z.enum(['tool']),

@@ -47,11 +47,14 @@ function logOf(
         if (event.type === 'message.started') kept.writing = event.responseId !== undefined
         else if (event.type === 'message.completed') kept.writing = false
       const failure = events.find((event) => event.type === 'message.failed')
-      if (!open && failure && (resumed || isUnreachable(failure.error))) {
+      const isKept = resumed?.status === 'interrupted'
+      if (!open && failure && (isKept || isUnreachable(failure.error))) {
         const error = errorFrom(failure.error)
         putOff(error)
         // It may have been the last try: nobody is to wait for the end of this run.
-        if (resumed) await host.append(sessionId, [{ type: 'run.finished', runId, outcome: 'interrupted' }])
+        if (isKept) await host.append(sessionId, [{ type: 'run.finished', runId, outcome: 'interrupted' }])
+        // What nobody heard of was no attempt.
+        else if (resumed) await host.append(sessionId, [{ type: 'message.updated', message: resumed }])
         throw error
       }
       const standing = await host.append(sessionId, events)

@@ -5,6 +5,7 @@ import { errorData, TidemarkError } from '../lib/errors.ts'
 import { expectOption, hasMethod } from '../lib/expect.ts'
 import { isSettled } from '../message/schema.ts'
 import type { Command, WhenBusy } from '../protocol/commands.ts'
+import type { ChatEvent } from '../protocol/events.ts'
 import { readCalls } from '../turn/call-log.ts'
 import { decided, decisionEvent } from '../turn/decision.ts'
 import type { RunOptions } from '../turn/run-turn.ts'
@@ -84,23 +85,33 @@ function makeWay({ running }: Runs, sessionId: string, { whenBusy, runId }: Ques
 /** Attempts after which an answer is no longer asked for again: what waits behind it has to be sent some time. */
 const MOST_ATTEMPTS = 8
 
+/** That an answer which nobody was asked for has come to its end. */
+const endOf = (id: string, runId: string): ChatEvent[] => [
+  { type: 'message.interrupted', id },
+  { type: 'run.finished', runId, outcome: 'interrupted' },
+]
+
 /** Goes on with an answer that was cut off; where that is not possible, it stays as it is. */
 async function goOn(
   runs: Runs,
   host: RuntimeHost,
   { sessionId, signal, attempts }: DispatchContext,
-  { runId }: Question,
+  { runId, resumes }: Question,
 ): Promise<void> {
   const { history, trail } = await turnOfRun(host, sessionId, runId)
   const last = trail.at(-1)
-  const resumed = last?.role === 'assistant' && last.status === 'interrupted' ? last : undefined
+  const isKept = resumes && last?.status === 'interrupted'
+  const resumed = last?.role === 'assistant' && (isKept || last.status === 'pending') ? last : undefined
   // A run that was stopped meanwhile still has to answer its calls.
-  if (resumed ? runs.cancelled.has(runId) : trail.every(isSettled)) return
+  if (isKept ? runs.cancelled.has(runId) : trail.every(isSettled)) return
   try {
+    const cut = resumed?.continues && (await host.history(sessionId, resumed.continues)).at(-1)
     const turnOf = { sessionId, runId, history, trail: resumed ? trail.slice(0, -1) : trail }
-    await begin(runs, host, { ...turnOf, ...(resumed && { resumed }) }, signal)
+    const own = { ...(resumed && { resumed }), ...(cut && cut.role === 'assistant' && { continues: cut }) }
+    await begin(runs, host, { ...turnOf, ...own }, signal)
   } catch (thrown) {
     if (attempts < MOST_ATTEMPTS || host.offline()) throw thrown
+    if (resumed?.status === 'pending') await host.append(sessionId, endOf(resumed.id, runId))
     throw new TidemarkError('not-found', `not resumed: ${errorData(thrown).message}`)
   }
 }
@@ -117,15 +128,11 @@ async function answer(
   await turn(runs, sessionId, signal)
   if (question.resumes) return goOn(runs, host, context, question)
   const earlier = host.answers(sessionId, runId)
-  // Sent before, and answered or being answered: the row only had not left the outbox yet.
-  if (earlier.some(({ status }) => status !== 'pending')) return
+  // Sent before, and answered, or cut off on the way: the row only had not left the outbox yet.
+  if (earlier.some(({ status }) => status !== 'pending')) return goOn(runs, host, context, question)
   const assistantId = earlier[0]?.id
   if (runs.cancelled.has(runId)) {
-    if (assistantId)
-      await host.append(sessionId, [
-        { type: 'message.interrupted', id: assistantId },
-        { type: 'run.finished', runId, outcome: 'interrupted' },
-      ])
+    if (assistantId) await host.append(sessionId, endOf(assistantId, runId))
     return
   }
   const history = await host.history(sessionId, messageId)

@@ -19,6 +19,9 @@ export interface Settlement {
   events: ChatEvent[]
 }
 
+/** An answer whose process ends each time it is asked for is not asked for for ever. */
+const MOST_ATTEMPTS = 3
+
 /** A wait longer than this is told, not waited for. Milliseconds. */
 const LONGEST_WAIT = 60_000
 
@@ -112,12 +115,13 @@ async function askToFit(run: Run, answer: Answer, open: Open, repaired = false):
 /** The answer as it is kept: what the model said last, or what was heard of it. */
 function settle(run: Run, answer: Answer, final: Final): Settlement {
   const { partial, usage } = answer
-  const { id } = answer.message
+  const { attempts: _, ...begun } = answer.message
+  const { id } = begun
   const failed = 'error' in final
   // What is heard again and breaks off is shorter than what was known before.
   const said = final.message?.content.length && (!failed || isCaughtUp(partial)) ? final.message : undefined
   const message: AssistantMessage = {
-    ...answer.message,
+    ...begun,
     ...(final.message?.model && { model: final.message.model }),
     ...(final.message?.responseId && { responseId: final.message.responseId }),
     content: said ? finalContent(said.content) : contentOf(partial),
@@ -144,7 +148,7 @@ function settle(run: Run, answer: Answer, final: Final): Settlement {
 
 /** How to hear this answer: by asking, or, where it has begun, by asking for it once more. */
 async function openerOf(run: Run, answer: Answer): Promise<Open | typeof STOPPED> {
-  const { status, responseId = '', continues, content } = answer.message
+  const { status, responseId = '', continues, content, attempts = 0 } = answer.message
   const { model } = run.options
   const { signal } = run.gate
   const { resume } = model
@@ -155,7 +159,7 @@ async function openerOf(run: Run, answer: Answer): Promise<Open | typeof STOPPED
     return (traceparent) => behind(text, resume.call(model, responseId, { signal, traceparent }))
   }
   const continued = continuedIn(run)
-  const context = await contextOf(run, continued)
+  const context = attempts > MOST_ATTEMPTS ? STOPPED : await contextOf(run, continued)
   if (context === STOPPED) return STOPPED
   answer.context = context
   return asking(run, context, continued?.text)

@@ -5,9 +5,9 @@ import type { AssistantMessage, Message } from '../message/schema.ts'
 import type { ChatEvent, RunOutcome } from '../protocol/events.ts'
 import { answer } from './answer.ts'
 import type { Executions } from './executions.ts'
-import { nextStep } from './next.ts'
+import { type NextStep, nextStep } from './next.ts'
 import type { Structured } from './output.ts'
-import { created, openRun, pendingAnswer, type Run, sumOf } from './run.ts'
+import { openRun, pendingAnswer, type Run, sumOf } from './run.ts'
 import { runTools } from './run-tools.ts'
 import type { Tool } from './tool.ts'
 import type { WatchCalls } from './watch.ts'
@@ -49,9 +49,12 @@ export interface RunOptions {
   sessionId: string
   /** The selected branch up to and including the user message to answer, oldest first. */
   history: readonly Message[]
-  /** What the run has made already, where it is gone on with: settled answers, and results of calls, settled or not. */
+  /**
+   * What the run has made already, where it is gone on with: settled answers, results of calls, settled or not, and at its end
+   * the next answer, where that is pending: it is asked for once more, at most three times.
+   */
   trail?: readonly Message[]
-  /** An answer of this run that was interrupted, to go on with: the model must have `resume`. */
+  /** An answer of this run to go on with: one that is pending, or was interrupted; then the model must have `resume`. */
   resumed?: AssistantMessage
   /** An answer that was cut off, beside the one to be: the first model call goes on from its text. `history` ends before it. */
   continues?: AssistantMessage
@@ -89,12 +92,19 @@ export interface RunOptions {
   signal: AbortSignal
 }
 
+const onceMore = (message: AssistantMessage): AssistantMessage => ({
+  ...message,
+  attempts: (message.attempts ?? 0) + 1,
+})
+
 /** One model call. `due` is what is written together with the new message; what ends it is given back. */
 async function callModel(run: Run, due: readonly ChatEvent[]): Promise<ChatEvent[]> {
   const { resumed } = run
   run.resumed = undefined
-  const message = resumed ?? pendingAnswer(run)
-  await run.writer.commit(resumed ? due : [...due, created(message)])
+  const message = resumed?.status === 'pending' ? onceMore(resumed) : (resumed ?? pendingAnswer(run))
+  const told: ChatEvent[] =
+    message === resumed ? [] : [{ type: resumed ? 'message.updated' : 'message.created', message }]
+  await run.writer.commit([...due, ...told])
   const settled = await answer(run, message)
   run.trail.push(settled.message)
   return settled.events
@@ -107,7 +117,9 @@ async function drive(run: Run): Promise<RunOutcome | 'waiting'> {
   // of the run is unsettled or the run is finished, and a crash anywhere leaves something to be found by.
   let due: ChatEvent[] = [{ type: 'run.started', runId }]
   for (;;) {
-    const step = nextStep({ trail, maxSteps, stopped: gate.signal.aborted, now: run.readAt })
+    const state = { trail, maxSteps, stopped: gate.signal.aborted, now: run.readAt }
+    // What is there already comes to its end, also in a run that was stopped.
+    const step: NextStep = run.resumed?.status === 'pending' ? { type: 'callModel' } : nextStep(state)
     switch (step.type) {
       case 'callModel':
         due = await callModel(run, due)

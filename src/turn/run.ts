@@ -52,8 +52,12 @@ export const specsOf = (tools: RunOptions['tools'] = []): ToolSpec[] => tools.ma
 
 export function openRun(options: RunOptions): Run {
   const gate = openGate(options.signal)
-  const { history, resumed } = options
+  const { history } = options
   const trail = [...(options.trail ?? [])]
+  const last = trail.at(-1)
+  const isBegun = last?.role === 'assistant' && last.status === 'pending'
+  const resumed = isBegun ? last : options.resumed
+  if (isBegun) trail.pop()
   const onStanding = (message: Message) => putInTrail({ trail }, message)
   return {
     options,

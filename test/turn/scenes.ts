@@ -138,7 +138,9 @@ function remoteScene(options: SceneOptions): Scene {
   }
 }
 
-export const SCENES: readonly [name: string, scene: (options: SceneOptions) => Scene][] = [
+type Open = (options: SceneOptions) => Scene
+
+export const SCENES: readonly [direct: [string, Open], remote: [string, Open]] = [
   ['direct', directScene],
   ['remote', remoteScene],
 ]

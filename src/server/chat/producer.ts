@@ -66,10 +66,12 @@ async function keepLease(ctx: ChatContext, { lease, controller }: LiveRun): Prom
 async function answer(ctx: ChatContext, { lease, controller, log }: LiveRun): Promise<void> {
   const { scope, runId, answers, messages, continues } = lease
   const { model, tools, system, call, context, maxSteps } = ctx.options
-  const { path: whole } = await ctx.store.read(scope, { path: messages.at(-1) ?? answers })
-  const last = whole.at(-1)
-  const cut = continues && messages.length === 0 && last?.role === 'assistant' ? last : undefined
-  const path = cut ? whole.slice(0, -1) : whole
+  const needs = { path: messages.at(-1) ?? answers, messages: [answers] }
+  const { path: whole, messages: rows } = await ctx.store.read(scope, needs)
+  const asked = continues ? rows.get(answers)?.message : undefined
+  const cut = asked?.role === 'assistant' ? asked : undefined
+  // It is beside what the run makes, not before.
+  const path = whole.filter(({ id }) => id !== cut?.id)
   const from = path.findIndex(({ id }) => id === messages[0])
   const end = from < 0 ? path.length : from
   const records = ctx.store.records?.(scope)

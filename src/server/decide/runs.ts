@@ -2,7 +2,7 @@ import type { Message } from '../../message/schema.ts'
 import type { ChatEvent } from '../../protocol/events.ts'
 import { settledBefore } from '../../protocol/merge.ts'
 import type { Decision, Needs, RunRow, Scope, View } from '../ports.ts'
-import { isDue, openCalls, unsettledOf } from './calls.ts'
+import { isDue, unsettledOf } from './calls.ts'
 import {
   activeIn,
   type Draft,
@@ -70,24 +70,25 @@ export function goOn(draft: Draft): Lease | undefined {
   return run?.state === 'waiting' && isDue(draft, run.id) ? beginRun(draft, run) : undefined
 }
 
-/** Whether a run was cut off among its calls, all of which can still be answered: it is gone on with. */
-function isAmongCalls(draft: Draft, runId: string): boolean {
-  const open = openCalls(draft, runId)
-  return open.length > 0 && unsettledOf(draft, runId).length === open.length
-}
+/**
+ * Whether a run was cut off where it can be gone on with: among its calls, all of which can still be answered, or before a
+ * model had said anything of its next answer.
+ */
+const canGoOn = (draft: Draft, { id }: RunRow): boolean =>
+  unsettledOf(draft, id).every(({ status }) => status === 'pending')
 
 export const ADVANCE: Needs = { unsettled: true, queue: true }
 
 /**
  * Ends a run whose producer is gone, as `interrupted`, and begins the next one if `begin`. One that was cut off among its
- * calls, or waits and has something to do, is gone on with.
+ * calls or between two model calls, or waits and has something to do, is gone on with.
  */
 export function advance(view: View, terms: Terms, { begin }: { begin: boolean }): Decision<Handover> {
   if (!view.session || view.session.deleted) return { changes: [], answer: { ended: [] } }
   const draft = openDraft(view, terms)
   const { active } = view
   const isDead = active?.state === 'running' && isLapsed(active, terms.now)
-  const goesOn = isDead && isAmongCalls(draft, active.id)
+  const goesOn = isDead && canGoOn(draft, active)
   const ended = isDead && !goesOn ? [active.id] : []
   if (active && ended.length > 0) endRun(draft, active, 'interrupted')
   const next = () => (goesOn ? beginRun(draft, active) : (goOn(draft) ?? beginNext(draft)))
