@@ -1,6 +1,7 @@
 // `npm run test:soak -- --seeds 20000 --from 0`: many walks of the simulation, over all cores or `--workers 1`. Prints each seed that fails,
 // cut down to what matters, and how often each fault was injected. With `--turns` the walks of turns: of five seeds four in the page, one over
-// a server.
+// a server. With `--points` the stories of `test/points`, broken off at every call of a port and every statement of the
+// server.
 import { spawn } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
@@ -15,9 +16,11 @@ const { values } = parseArgs({
     seeds: { type: 'string', default: '2000' },
     from: { type: 'string', default: '0' },
     turns: { type: 'boolean', default: false },
+    points: { type: 'boolean', default: false },
     workers: { type: 'string', default: `${availableParallelism()}` },
   },
 })
+const what = values.points ? 'crashes' : 'seeds'
 const from = Number(values.from)
 const to = from + Number(values.seeds)
 
@@ -34,11 +37,11 @@ function take(line) {
     console.log(`\n✗ ${line.failed}\n`)
   }
   // For whoever ends it early.
-  if (line.seeds && line.seeds % 500 === 0) console.log(`a worker has walked ${line.seeds} seeds`)
+  if (line.seeds && line.seeds % 500 === 0) console.log(`a worker has walked ${line.seeds} ${what}`)
   if (!line.done) return
   walked += line.seeds ?? 0
   converged = Math.max(converged, line.converged ?? 0)
-  for (const [what, times] of line.counts ?? []) counts.set(what, (counts.get(what) ?? 0) + times)
+  for (const [fault, times] of line.counts ?? []) counts.set(fault, (counts.get(fault) ?? 0) + times)
 }
 
 /**
@@ -47,8 +50,10 @@ function take(line) {
  * @returns {Promise<void>}
  */
 function work(first, step) {
-  const file = join(root, 'test', values.turns ? 'turn/sim' : 'simulation', 'soak.ts')
-  const child = spawn(process.execPath, ['--import', 'tsx', file, `${first}`, `${to}`, `${step}`], {
+  const folder = values.points ? 'points' : values.turns ? 'turn/sim' : 'simulation'
+  const file = join(root, 'test', folder, 'soak.ts')
+  const range = values.points ? [first - from, step] : [first, to, step]
+  const child = spawn(process.execPath, ['--import', 'tsx', file, ...range.map(String)], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'inherit'],
   })
@@ -69,9 +74,9 @@ ensurePackages()
 const began = performance.now()
 const workers = Math.max(1, Math.min(Number(values.workers), to - from))
 await Promise.all(Array.from({ length: workers }, (_, at) => work(from + at, workers)))
-for (const [what, times] of [...counts].sort()) console.log(`${what}: ${times}`)
+for (const [fault, times] of [...counts].sort()) console.log(`${fault}: ${times}`)
 const seconds = ((performance.now() - began) / 1000).toFixed(0)
-const after = values.turns ? '' : `; of one mind after at most ${converged} ms of their time`
-console.log(`${walked} seeds in ${seconds} s${after}`)
+const after = values.turns || values.points ? '' : `; of one mind after at most ${converged} ms of their time`
+console.log(`${walked} ${what} in ${seconds} s${after}`)
 console.log(`${walked - failed} passed, ${failed} failed`)
-process.exitCode = failed > 0 || walked !== to - from ? 1 : 0
+process.exitCode = failed > 0 || walked === 0 || (!values.points && walked !== to - from) ? 1 : 0

@@ -106,7 +106,9 @@ export async function catchUp(core: Core, options: CatchUpOptions, signal: Abort
       const now = env.now()
       const known = anew ? { ...unsaid(state), missing: state.missing } : state
       let merged = known
-      for (const one of anew ? pages : [page]) merged = withPage(merged, one, now, trace)
+      // The session's row may name a head that comes with a later page: with the last one it is sure to be there.
+      const rows = more ? { ...page, session: undefined } : page
+      for (const one of anew ? pages : [rows]) merged = withPage(merged, one, now, trace)
       if (more) return byMessage ? merged : { ...merged, rev: last }
       // Everything was read, and they were not in it. Behind a window they may still be there.
       if (anew && !first.limited)

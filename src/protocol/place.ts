@@ -31,6 +31,12 @@ export function headBy(state: SessionState, { headId, rev: known = 0 }: Session)
   return headId !== null && (headId !== state.session?.headId || rev < known) ? headId : state.headId
 }
 
+/** The head after a page: the session's row may have been known before the message with which the branch ends. */
+export const headHere = (state: SessionState, session: Session, fresh: readonly Message[]): string | null =>
+  state.session?.headId === session.headId && fresh.some(({ id }) => id === session.headId)
+    ? headBy(state, session)
+    : state.headId
+
 /** Whether a message was deleted later than this version of it. */
 export const isBuried = ({ tombstones }: SessionState, { id, rev = 0 }: Message): boolean =>
   (tombstones.get(id) ?? -1) >= rev

@@ -11,7 +11,17 @@ import type { ChatEvent, ChatEventType, Envelope, MessagePage } from './events.t
 import { type Joined, joinFrom } from './join.ts'
 import { mergeMessage, newerSession } from './merge.ts'
 import { isFilled, isStopped, ofRev, order, revOf } from './order.ts'
-import { grownHead, headBy, isBuried, newestId, place, put, rename, withoutTombstones } from './place.ts'
+import {
+  grownHead,
+  headBy,
+  headHere,
+  isBuried,
+  newestId,
+  place,
+  put,
+  rename,
+  withoutTombstones,
+} from './place.ts'
 import {
   type Missing,
   messageOf,
@@ -242,7 +252,8 @@ export function mergePage(state: SessionState, page: MessagePage, trace?: Trace)
   merged = putMessages(withoutTombstones(merged, standing), standing, trace)
   // The events that made them so may still come.
   if (merged.live !== known.live && !merged.ahead) merged = { ...merged, ahead: true }
-  if (page.session) return apply(merged, { type: 'session.updated', session: page.session }, context)
-  const headId = grownHead(merged.headId, fresh)
-  return headId === merged.headId ? merged : { ...merged, headId }
+  const { session } = page
+  const told = session ? apply(merged, { type: 'session.updated', session }, context) : merged
+  const headId = session ? headHere(told, session, fresh) : grownHead(told.headId, fresh)
+  return headId === told.headId ? told : { ...told, headId }
 }

@@ -116,3 +116,17 @@ describe('stop', () => {
     expect(chat.health.get().outbox).toBe(0)
   })
 })
+
+test('close hangs up on an answer that comes back on its request, though nothing comes', async () => {
+  const { held } = hold()
+  const { session, server, chat, world } = remoteChat({
+    feed: false,
+    answer: () => ['before ', held, 'after'],
+  })
+  await session.send('one')
+  await world.until(() => shown(session.get().messages).at(-1) === 'before ')
+  expect(server.streams.size).toBe(1)
+  await chat.close()
+  expect(server.streams.size).toBe(0)
+  expect(world.sleeping()).toBe(0)
+})

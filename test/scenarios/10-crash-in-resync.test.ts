@@ -143,4 +143,22 @@ describe('28: the first of four pages is applied, then the page is gone', () => 
     expect(rows.map(({ message }) => message)).toEqual([...room.messages.values()])
     expect(session).toMatchObject({ rev: room.rev, complete: true, tidemark: 'm83' })
   })
+
+  test('shows all that it has, and ends where the session does, though nobody says more', async () => {
+    const server = scriptedServer({ pageSize: 20 })
+    const room = openRoom(server, 's')
+    talk(server, room, 80)
+    server.instead = ({ path, query }) =>
+      path.endsWith('/messages') && query.get('changedSince') !== '0' ? new Promise(() => {}) : undefined
+    const first = remoteChat({ server })
+    await first.world.until(() => requestsTo(server, PAGES).length === 2)
+    await first.world.pass(1_000)
+    const kept = first.storage.reopen()
+    first.storage.fail(() => true)
+    await first.chat.close()
+    server.instead = undefined
+    const again = remoteChat({ server, storage: kept, world: createWorld({ name: 'again' }) })
+    await again.world.until(() => again.session.get().messages.at(-1)?.id === 'm80')
+    expect(again.session.get().messages).toHaveLength(80)
+  })
 })

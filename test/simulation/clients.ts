@@ -40,6 +40,8 @@ export interface Device {
 
 /** What a planted fault may put between a tab and its world. */
 export interface Wraps {
+  /** Opened by every tab. @default SESSIONS */
+  sessions?: readonly string[]
   env?: (env: Env, actor: Actor) => Env
   storage?: (storage: ChatStorage, actor: Actor) => ChatStorage
   runtime?: (runtime: Runtime, actor: Actor) => Runtime
@@ -68,7 +70,7 @@ export function openTab({ schedule, network, wraps }: Around, device: Device, nu
     env: wraps.env?.(env, actor) ?? env,
     platform: page.platform,
   })
-  const sessions = SESSIONS.map((id) => chat.session(id))
+  const sessions = (wraps.sessions ?? SESSIONS).map((id) => chat.session(id))
   const tab: Tab = {
     device,
     actor,

@@ -2,7 +2,7 @@ import Sqlite, { type Database, type Statement } from 'better-sqlite3'
 import type { Model, ModelContext } from '../../src/adapters/contract.ts'
 import type { Env } from '../../src/lib/env.ts'
 import { createChatHandler } from '../../src/server/chat/handler.ts'
-import type { ChatHandler } from '../../src/server/chat/options.ts'
+import type { ChatHandler, ChatHandlerOptions } from '../../src/server/chat/options.ts'
 import type { HistoryStore } from '../../src/server/ports.ts'
 import { sqliteStore } from '../../src/server/sqlite/store.ts'
 import { type ScriptPiece, scriptedModel } from '../../src/testing/scripted-model.ts'
@@ -26,6 +26,12 @@ export interface ServerOptions {
   onError(error: unknown): void
   /** A process has died. */
   onDeath(actor: Actor): void
+  /** Hears of each statement before and after it is carried out, and says whether the process dies there. */
+  point?: (sql: string, when: 'before' | 'after') => boolean
+  /** What the model says instead of something different each time. */
+  say?: (context: ModelContext) => ScriptPiece[]
+  /** Options of the handler besides. */
+  handler?: Partial<ChatHandlerOptions>
 }
 
 /** The server's side of the world: one database, and processes that come and go. */
@@ -61,9 +67,13 @@ function say(chance: Chance, number: number): ScriptPiece[] {
 const textIn = ({ messages }: ModelContext): string => JSON.stringify(messages.at(-1)?.content ?? null)
 
 /** A database that dies with its process: nothing of an open transaction stays. */
-function mortal(db: Database, alive: () => boolean, count: () => void): Database {
-  const guard = () => {
-    count()
+function mortal(
+  db: Database,
+  alive: () => boolean,
+  count: (sql: string, when: 'before' | 'after') => void,
+): Database {
+  const guard = (sql: string, when: 'before' | 'after') => {
+    count(sql, when)
     if (alive()) return
     if (db.inTransaction) db.exec('rollback')
     throw new Error('the process was killed')
@@ -76,20 +86,23 @@ function mortal(db: Database, alive: () => boolean, count: () => void): Database
         return wrap(String(name), own)
       },
     })
-  const statement = (given: Statement): Statement =>
+  const statement = (given: Statement, sql: string): Statement =>
     bound(given, (name, own) => {
       if (typeof own !== 'function') return own
-      if (name === 'pluck' || name === 'raw') return (...args: unknown[]) => statement(own(...args))
+      if (name === 'pluck' || name === 'raw') return (...args: unknown[]) => statement(own(...args), sql)
       if (name !== 'run' && name !== 'all' && name !== 'iterate') return own
       return (...args: unknown[]) => {
-        guard()
-        return own(...args)
+        guard(sql, 'before')
+        const result: unknown = own(...args)
+        guard(sql, 'after')
+        return result
       }
     })
   return bound(db, (name, own) => {
     if (name !== 'prepare' || typeof own !== 'function') return own
     // All processes share the connection, which does not see changes of its own as others'.
-    return (sql: string) => statement(own(sql === 'pragma data_version' ? 'select total_changes()' : sql))
+    return (sql: string) =>
+      statement(own(sql === 'pragma data_version' ? 'select total_changes()' : sql), sql)
   })
 }
 
@@ -109,25 +122,34 @@ function startProcess(shared: Shared): Process {
   const env = schedule.env(actor)
   const alive = () => actor.state !== 'dead'
   const life = { left: Number.POSITIVE_INFINITY }
-  const count = () => {
-    life.left--
-    if (life.left > 0) return
+  let isUp = false
+  const count = (sql: string, when: 'before' | 'after') => {
+    if (!alive() || !isUp) return
+    if (when === 'before') life.left--
+    const dies = options.point?.(sql, when) ?? false
+    if (life.left > 0 && !dies) return
     life.left = Number.POSITIVE_INFINITY
     schedule.kill(actor)
     options.onDeath(actor)
   }
   const store = sqliteStore(mortal(db, alive, count), { env, poll: 500 })
-  const pace = () => env.sleep(chance.happens(0.03) ? 2_000 + chance.int(10_000) : chance.int(60))
-  const answers = (context: ModelContext) => say(chance, asked.push(textIn(context)))
+  const hesitates = () => !options.say && chance.happens(0.03)
+  const pace = () => env.sleep(hesitates() ? 2_000 + chance.int(10_000) : chance.int(60))
+  const answers = (context: ModelContext) => {
+    const number = asked.push(textIn(context))
+    return options.say?.(context) ?? say(chance, number)
+  }
   const handler = createChatHandler({
     store: options.wrap?.(store, env) ?? store,
     ...(options.cast?.(actor) ?? { model: scriptedModel(answers, { chunkSize: 4, pace }) }),
     env,
     limits: { requests: { max: 1e9, per: 1 }, queue: 100, feeds: 1_000, page: 3 + chance.int(40) },
+    ...options.handler,
     onError: (error) => {
       if (alive()) options.onError(error)
     },
   })
+  isUp = true
   return { actor, life, handler }
 }
 

@@ -27,7 +27,7 @@ const MOST_REQUESTS = 60
 
 const tabsOf = (world: World): Tab[] => world.devices.flatMap(({ tabs }) => tabs)
 
-function heal(world: World): void {
+export function heal(world: World): void {
   world.healed = true
   world.server.heal()
   for (const device of world.devices) {
@@ -78,7 +78,7 @@ async function settle(
 }
 
 /** Whoever closes leaves nothing behind. */
-async function shut(world: World): Promise<void> {
+export async function shut(world: World): Promise<void> {
   const tabs = tabsOf(world)
   for (const { chat, actor } of tabs)
     chat.close().catch((thrown) => world.problems.push(`${actor.name}: close threw ${thrown}`))

@@ -1,6 +1,6 @@
 import type { ChatStorage } from '../../src/chat/ports.ts'
 import { createChance } from '../../src/testing/sim/chance.ts'
-import { createDisk, type StorageFault } from '../../src/testing/sim/disk.ts'
+import { createDisk, type DiskOptions, type StorageFault } from '../../src/testing/sim/disk.ts'
 import { createNetwork, type NetworkFault, type NetworkStage } from '../../src/testing/sim/network.ts'
 import { createOrigin } from '../../src/testing/sim/page.ts'
 import { createSchedule } from '../../src/testing/sim/schedule.ts'
@@ -34,10 +34,14 @@ export interface World extends Around {
 }
 
 /** A mistake of the bench's own, to see that it is found. */
-export interface Planted extends Wraps {
+export interface Planted extends Wraps, Pick<ServerOptions, 'point' | 'say' | 'handler'> {
   store?: NonNullable<ServerOptions['wrap']>
   /** Changes what is on a device's disk behind everybody's back. */
   disk?: (rows: ChatStorage) => void
+  /** Decides what becomes of each operation of a disk, instead of chance. */
+  fault?: DiskOptions['fault']
+  /** Called with each batch that a device has stored. */
+  onCommit?: (device: string) => void
 }
 
 const STORAGE_FAULTS: readonly StorageFault[] = ['abort', 'abort', 'quota', 'late', 'hang', 'mute', 'dead']
@@ -54,6 +58,7 @@ function createDevice(
   world: Pick<World, 'schedule' | 'plan' | 'counts'>,
   name: string,
   isHealed: () => boolean,
+  planted: Planted,
 ) {
   const { schedule, plan, counts } = world
   const chance = schedule.chance.fork(`disk ${name}`)
@@ -66,7 +71,8 @@ function createDevice(
     written,
     disk: createDisk(schedule, {
       name,
-      fault(operation) {
+      fault(operation, actor) {
+        if (planted.fault && !isHealed()) return planted.fault(operation, actor)
         if (isHealed() || !chance.happens(plan.storageFaults)) return undefined
         const fault = chance.pick(STORAGE_FAULTS)
         count({ counts }, `storage ${operation} ${fault}`)
@@ -79,6 +85,7 @@ function createDevice(
           else if (change.type === 'journal') written.add(change.entry.sessionId)
           else if (change.type === 'deleteSession') written.add(change.id)
         }
+        planted.onCommit?.(name)
       },
     }),
   }
@@ -93,6 +100,9 @@ export function createWorld(plan: Plan, planted: Planted = {}): World {
   const problems: string[] = []
   const server = createServer(schedule, {
     ...(planted.store && { wrap: planted.store }),
+    ...(planted.point && { point: planted.point }),
+    ...(planted.say && { say: planted.say }),
+    ...(planted.handler && { handler: planted.handler }),
     onDeath: (actor) => network.gone(actor),
     onError: (error) => problems.push(`server: ${error instanceof Error ? error.stack : String(error)}`),
   })
@@ -121,7 +131,7 @@ export function createWorld(plan: Plan, planted: Planted = {}): World {
     tabsOpened: 0,
   }
   for (let at = 1; at <= plan.devices; at++)
-    world.devices.push(createDevice(world, `d${at}`, () => world.healed))
+    world.devices.push(createDevice(world, `d${at}`, () => world.healed, planted))
   for (const device of world.devices) openTab(world, device, ++world.tabsOpened)
   return world
 }

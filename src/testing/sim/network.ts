@@ -53,14 +53,21 @@ export interface Network {
   gone(actor: Actor): void
 }
 
-/** Lets a promise end that waits for nothing virtual: what computes elsewhere takes its real time, at the same virtual one. */
-async function ended(promise: Promise<unknown>): Promise<void> {
+/** Turns of the event loop for which something that computes elsewhere is waited for: seconds, on a machine that is busy. */
+const TURNS = 200_000
+
+/**
+ * Lets a promise end that waits for nothing virtual: what computes elsewhere takes its real time, at the same virtual one.
+ * Who is dead ends nothing.
+ */
+async function ended(promise: Promise<unknown>, server: Actor): Promise<void> {
   let over = false
   const note = () => {
     over = true
   }
   promise.then(note, note)
-  for (let turns = 0; !over && turns < 20_000; turns++) await new Promise((resolve) => setImmediate(resolve))
+  for (let turns = 0; !over && turns < TURNS && server.state !== 'dead'; turns++)
+    await new Promise((resolve) => setImmediate(resolve))
 }
 
 /** Milliseconds after which somebody gives a dead connection up. */
@@ -89,8 +96,12 @@ function send(wire: Wire, connection: Connection, request: Request): void {
     if (connection.over) connection.abort.abort()
     connection.server = server
     const copy = fault === 'double' ? request.clone() : undefined
-    if (copy) post(chance.int(2_000), () => ended(options.answer(copy).then(({ body }) => body?.cancel())))
-    await ended(options.answer(request).then((response) => take(response)))
+    const again = (twin: Request) => options.answer(twin).then(({ body }) => body?.cancel())
+    if (copy) post(chance.int(2_000), () => ended(again(copy), options.server()))
+    await ended(
+      options.answer(request).then((response) => take(response)),
+      server,
+    )
   }
   const take = (response: Response): void => {
     if (connection.server?.state === 'dead') return

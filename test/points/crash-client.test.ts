@@ -1,0 +1,4 @@
+import { testCrashes } from './crashes.ts'
+import { STORIES } from './stories.ts'
+
+testCrashes('client', STORIES)
