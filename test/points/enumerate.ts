@@ -2,22 +2,21 @@ import type { Crash } from './counter.ts'
 import type { Story } from './stories.ts'
 import { type Told, tell } from './tell.ts'
 
-/** A read leaves nothing behind: whether somebody dies before or after it is the same. */
+/** A read leaves nothing behind: whoever dies before or after it leaves what the last write left. */
 const isRead = (label: string): boolean => label.startsWith('GET ') || /^storage (?!commit)/.test(label)
 
 /**
  * Where to break a story off, of all the points that it came to.
- * @param whole everywhere; else only where dying leaves something else behind than dying at the point before
+ * @param whole everywhere; else only at writes, and of the server's statements at commits
  */
 export function crashesOf(side: Crash['side'], { labels }: Told, whole: boolean): Crash[] {
   const crashes: Crash[] = []
   let writes = false
   for (const [at, label] of labels[side].entries()) {
     if (label.startsWith('begin')) writes = label === 'begin immediate'
-    const n = at + 1
-    if (!whole && side === 'server' && !(label === 'commit' && writes)) continue
-    crashes.push({ side, n, when: 'before' })
-    if (whole || !isRead(label)) crashes.push({ side, n, when: 'after' })
+    const isWrite = side === 'server' ? label === 'commit' && writes : !isRead(label)
+    if (!whole && !isWrite) continue
+    for (const when of ['before', 'after'] as const) crashes.push({ side, n: at + 1, when })
   }
   return crashes
 }
