@@ -103,6 +103,26 @@ function moveBehind(room: Room, window: MessageWindow, owns: boolean): void {
   if (owns) update(core, (state, trace) => behindStored(state, window, trace))
 }
 
+/** What this tab has said and not written follows what another wrote meanwhile: no two stand in one place. */
+function moveAside(room: Room, window: MessageWindow, unsaved: Unsaved): void {
+  const { core, places, queued } = room
+  const free = LOCAL_POSITION + localAfter(window)
+  const stored = new Set(window.rows.map(({ message }) => message.id))
+  const said = [...places].filter(([id]) => unsaved.messages.has(id) && !stored.has(id))
+  const asked = [...core.outbox.values()].filter(
+    ({ id, position }) => position > 0 && unsaved.outbox.has(id) && !queued.has(id),
+  )
+  const taken = [...said.map(([, position]) => position), ...asked.map(({ position }) => position)]
+  const shift = free - Math.min(free, ...taken)
+  room.nextLocal += shift
+  for (const [id, position] of said) places.set(id, position + shift)
+  if (shift > 0)
+    setOutbox(
+      core,
+      asked.map((row) => ({ ...row, position: row.position + shift })),
+    )
+}
+
 /**
  * What this tab has not written yet of rows that another has changed or taken away meanwhile: that one was faster. The end
  * of a row stands whoever wrote it.
@@ -173,7 +193,8 @@ export function takeWindow(room: Room, window: MessageWindow, unsaved: Unsaved, 
   const { core } = room
   const { session: stored, rows } = window
   const { cursor } = core.state
-  if (!room.loaded) moveBehind(room, window, owns)
+  if (room.loaded) moveAside(room, window, unsaved)
+  else moveBehind(room, window, owns)
   room.loaded = true
   bound(room, window)
   room.nextLocal = Math.max(room.nextLocal, localAfter(window))

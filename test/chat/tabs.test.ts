@@ -90,6 +90,17 @@ describe('two tabs of a direct chat', () => {
     expect(first.session.get().messages.length).toBe(16)
   })
 
+  test('put what both say first in one order: no two requests stand in the same place', async () => {
+    const offline = () => [{ error: 'network' as const }]
+    const { first, second, storage } = await twoTabs({ steps: offline })
+    await Promise.all([first.session.send('a'), second.session.send('b')])
+    await idle()
+    const { outbox } = await storage.window('s', { limit: 10 })
+    const places = outbox.map(({ position }) => position)
+    expect(places.length).toBeGreaterThan(1)
+    expect(new Set(places).size).toBe(places.length)
+  })
+
   test('see each other’s branches, names and deletions', async () => {
     let count = 0
     const { first, second, storage } = await twoTabs({ steps: () => `answer ${++count}` })
