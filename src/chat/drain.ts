@@ -63,6 +63,7 @@ export function createDrain(core: Core, deps: DrainDeps): Drain {
       const decision = nextRow(core.outbox.values(), account, env.now(), lane)
       if (decision.type === 'idle' || decision.type === 'blocked') return
       if (decision.type === 'send') {
+        tellQueue()
         await attempt(core, decision.row, deps, flights)
         // A stop may have waited for the session to be there; it goes before what it stops.
         for (const other of LANES) start(other)
@@ -72,6 +73,15 @@ export function createDrain(core: Core, deps: DrainDeps): Drain {
         await env.sleep(decision.until - env.now(), signal).catch(() => undefined)
       }
     }
+  }
+
+  /** What waits behind others may be about what those wait for. */
+  const tellQueue = () => {
+    const own = [...core.outbox.values()].filter((row) => row.account === account && row.state === 'waiting')
+    deps.runtime.queued?.(
+      own.map(({ request }) => request),
+      core.id,
+    )
   }
 
   const start = (lane: Lane) => {
@@ -92,6 +102,7 @@ export function createDrain(core: Core, deps: DrainDeps): Drain {
       const woken = waiting
       waiting = new AbortController()
       woken.abort()
+      tellQueue()
       for (const lane of LANES) start(lane)
     },
     stop() {

@@ -50,7 +50,11 @@ export interface SessionSnapshot {
 }
 
 export interface SendOptions {
-  /** @default 'queue' */
+  /**
+   * What it does to a run in flight: wait for its end; `steer`, so that the model reads it the next time it is called; end that
+   * run (`interrupt`); or be refused. What was said before goes first, and all of it is stored.
+   * @default 'queue'
+   */
   whenBusy?: WhenBusy
   metadata?: Record<string, unknown>
   /**

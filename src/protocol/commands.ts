@@ -22,7 +22,11 @@ export const PatchSession = z.object({
 })
 export type PatchSession = z.infer<typeof PatchSession>
 
-/** What a send during a run does. */
+/**
+ * What a send during a run does: it waits until that has ended; steers, so that the model reads it the next time it is called
+ * (the run in flight ends there, behind the results of its calls); interrupts that run; or is refused. What has been waiting
+ * longer still goes first.
+ */
 export const WhenBusy = z.enum(['queue', 'steer', 'interrupt', 'refuse'])
 export type WhenBusy = z.infer<typeof WhenBusy>
 

@@ -72,6 +72,8 @@ function logOf(
 interface Running {
   sessionId: string
   abort: AbortController
+  /** Somebody wants it to make way before its next model call. */
+  yields: boolean
   /** Somebody said something about a call. */
   wake(): void
   /** Ends it here: without a word where the provider keeps the answer, as by `abort` elsewhere. */
@@ -84,6 +86,8 @@ export interface Runs {
   readonly options: DirectOptions
   readonly running: Map<string, Running>
   readonly cancelled: Set<string>
+  /** Runs that have interrupted another. */
+  readonly heeded: Set<string>
   /** Sessions that were deleted: nothing derived from them is kept any more. */
   readonly deleted: Set<string>
   /** Records of calls on their way into the storage. */
@@ -175,7 +179,8 @@ type Lent = Pick<RunOptions, 'log' | 'env' | 'signal' | 'records' | 'shared' | '
 async function toTheEnd(given: Given, bell: Bell, lent: Lent): Promise<void> {
   const { runs, host, kept } = given
   const { sessionId } = given.turnOf
-  const fixed = { ...lent, executions: storedExecutions(host.storage, sessionId) }
+  const yields = () => runs.running.get(given.turnOf.runId)?.yields ?? false
+  const fixed = { ...lent, yields, executions: storedExecutions(host.storage, sessionId) }
   let { turnOf } = given
   for (;;) {
     const { runId, history, assistantId, resumed, trail, continues } = turnOf
@@ -233,7 +238,7 @@ export function begin(runs: Runs, host: RuntimeHost, turnOf: TurnOf, signal: Abo
       abort.abort(kept.left)
     }
     const done = run.then(ended, ended)
-    runs.running.set(runId, { sessionId, abort, wake: bell.ring, leave: leaveIt, done })
+    runs.running.set(runId, { sessionId, abort, yields: false, wake: bell.ring, leave: leaveIt, done })
     run.then(() => (problem ? reject(problem) : resolve()), reject)
   })
 }

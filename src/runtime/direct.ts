@@ -70,16 +70,19 @@ function questionOf(request: OutboxRequest): Question | undefined {
   return body.type === 'edit' ? { messageId: body.newId, runId: body.runId } : undefined
 }
 
-/** What a question does to the run in flight. Throws where it does not want to be asked during one. */
-function makeWay({ running }: Runs, sessionId: string, { whenBusy, runId }: Question): void {
-  const busy = [...running].find(([id, run]) => run.sessionId === sessionId && id !== runId)?.[1]
-  if (whenBusy === 'steer')
-    throw new TidemarkError(
-      'invalid-request',
-      'whenBusy: steer is not supported; expected queue, interrupt or refuse',
-    )
-  if (busy && whenBusy === 'refuse') throw new TidemarkError('conflict', 'a run is in flight')
-  if (busy && whenBusy === 'interrupt') busy.abort.abort()
+/** What those who wait in a session do to its run in flight. Each interrupts once: not who was before it in the queue as well. */
+function makeWay({ running, heeded }: Runs, sessionId: string, waiting: readonly Question[]): void {
+  for (const [id, run] of running) {
+    if (run.sessionId !== sessionId) continue
+    run.yields = false
+    for (const { runId, whenBusy } of waiting) {
+      if (runId === id) continue
+      run.yields ||= whenBusy === 'steer'
+      if (whenBusy !== 'interrupt' || heeded.has(runId)) continue
+      heeded.add(runId)
+      run.abort.abort()
+    }
+  }
 }
 
 /** Attempts after which an answer is no longer asked for again: what waits behind it has to be sent some time. */
@@ -124,7 +127,8 @@ async function answer(
 ): Promise<void> {
   const { sessionId, signal } = context
   const { messageId, runId } = question
-  makeWay(runs, sessionId, question)
+  const isBusy = [...runs.running].some(([id, run]) => run.sessionId === sessionId && id !== runId)
+  if (isBusy && question.whenBusy === 'refuse') throw new TidemarkError('conflict', 'a run is in flight')
   await turn(runs, sessionId, signal)
   if (question.resumes) return goOn(runs, host, context, question)
   const earlier = host.answers(sessionId, runId)
@@ -205,6 +209,7 @@ export function direct(options: DirectOptions): Runtime {
     options,
     running: new Map(),
     cancelled: new Set(),
+    heeded: new Set(),
     deleted: new Set(),
     keeping: new Set(),
   }
@@ -229,6 +234,10 @@ export function direct(options: DirectOptions): Runtime {
       host = lent
     },
     dispatch,
+    queued(requests, sessionId) {
+      const waiting = requests.flatMap((request) => questionOf(request) ?? [])
+      makeWay(runs, sessionId, waiting)
+    },
     continues: true,
     canResume: ({ provider, responseId }) =>
       model.resume !== undefined && provider === model.provider && responseId !== undefined,

@@ -46,8 +46,8 @@ export type RunState = 'queued' | 'running' | 'waiting' | 'finished'
 export interface RunRow {
   id: string
   sessionId: string
-  /** `tombstone`: cancelled before it was known; a later send under this id starts nothing. */
-  kind: 'send' | 'regenerate' | 'continue' | 'tombstone'
+  /** `steer`: a send that the run in flight makes way for. `tombstone`: cancelled before it was known; a later send under this id starts nothing. */
+  kind: 'send' | 'steer' | 'regenerate' | 'continue' | 'tombstone'
   state: RunState
   /** Order among the session's runs. */
   place: number

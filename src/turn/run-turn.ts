@@ -78,6 +78,8 @@ export interface RunOptions {
   context?: ((input: ContextInput) => ModelContext | Promise<ModelContext>) & { watch?: WatchCalls }
   /** Most model calls in one run. @default 8 */
   maxSteps?: number
+  /** Whether the run is to end instead of calling the model once more: what was said meanwhile goes on from there. */
+  yields?(): boolean | Promise<boolean>
   /** Remembers what was executed, so that nothing is executed twice. @default what the trail tells of it */
   executions?: Executions
   /** Most retries of a model call before its first content. @default 2 */
@@ -119,7 +121,9 @@ async function drive(run: Run): Promise<RunOutcome | 'waiting'> {
   for (;;) {
     const state = { trail, maxSteps, stopped: gate.signal.aborted, now: run.readAt }
     // What is there already comes to its end, also in a run that was stopped.
-    const step: NextStep = run.resumed?.status === 'pending' ? { type: 'callModel' } : nextStep(state)
+    let step: NextStep = run.resumed?.status === 'pending' ? { type: 'callModel' } : nextStep(state)
+    const isAgain = step.type === 'callModel' && trail.length > 0 && !run.resumed
+    if (isAgain && (await options.yields?.())) step = { type: 'end', outcome: 'completed' }
     switch (step.type) {
       case 'callModel':
         due = await callModel(run, due)
@@ -147,7 +151,7 @@ async function drive(run: Run): Promise<RunOutcome | 'waiting'> {
 
 /**
  * One run from history to settled: calls the model, streams its answer into the log, executes tools, and goes on until
- * there is nothing left to do, or `maxSteps` answers are there: then the outcome is `completed`, the calls of the last
+ * there is nothing left to do, it yields, or `maxSteps` answers are there: then the outcome is `completed`, the calls of the last
  * answer are answered, and its stop reason, `toolUse`, says that the model had not finished.
  *
  * Never throws for what model or tools do; ends with exactly one `run.finished`, written in one append with what settled

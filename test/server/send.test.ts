@@ -135,7 +135,6 @@ test.each([
     'content.0.text: expected string',
   ],
   ['an unknown whenBusy', { ...sendBody('m1'), whenBusy: 'x' }, 'whenBusy: expected "queue" or'],
-  ['steer', { ...sendBody('m1'), whenBusy: 'steer' }, 'whenBusy: steer is not supported'],
   [
     'too many blocks',
     { ...sendBody('m1'), content: Array.from({ length: 101 }, () => ({ type: 'text', text: '' })) },

@@ -12,7 +12,7 @@ import { createSession, eventsOf, pageOf, type Stage, sendBody, stage } from './
 
 /** One thing somebody does; `at` chooses among the messages or runs there are. */
 type Step =
-  | { type: 'send'; at: number; whenBusy: 'queue' | 'interrupt' | 'refuse' }
+  | { type: 'send'; at: number; whenBusy: 'queue' | 'steer' | 'interrupt' | 'refuse' }
   | { type: 'regenerate' | 'edit' | 'selectBranch' | 'cancel'; at: number }
   | { type: 'wait'; at: number }
   | { type: 'repeat'; at: number }
@@ -24,7 +24,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       type: fc.constant('send'),
       at,
-      whenBusy: fc.constantFrom('queue', 'queue', 'interrupt', 'refuse'),
+      whenBusy: fc.constantFrom('queue', 'steer', 'interrupt', 'refuse'),
     }),
   },
   {

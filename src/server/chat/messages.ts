@@ -73,12 +73,6 @@ async function readSend({ request, ctx }: Call): Promise<SendMessage> {
     throw new TidemarkError('invalid-request', 'idempotency-key: expected the id of the message')
   }
   assertBlocks(body.content, ctx.limits.blocks)
-  if (body.whenBusy === 'steer') {
-    throw new TidemarkError(
-      'invalid-request',
-      'whenBusy: steer is not supported; expected queue, interrupt or refuse',
-    )
-  }
   return body
 }
 
@@ -92,7 +86,7 @@ const wantsStream = (request: Request): boolean =>
 
 /**
  * `POST /sessions/:id/messages`: accepts a message. Answered with 202 and where the feed will tell of it, or with that
- * feed itself, from the message's creation to the end of its run. `steer` is not supported yet.
+ * feed itself, from the message's creation to the end of its run.
  */
 export async function postMessage(call: Call): Promise<Response> {
   const { ctx, runs, request, account } = call

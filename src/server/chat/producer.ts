@@ -6,6 +6,7 @@ import { callLog } from '../../turn/call-log.ts'
 import { runTurn } from '../../turn/run-turn.ts'
 import { structured } from '../../turn/structured.ts'
 import { ADVANCE, abandon, append, type Lease, needsOf, renew } from '../decide/runs.ts'
+import type { Scope } from '../ports.ts'
 import type { ChatContext } from './context.ts'
 import { type BatchedLog, createBatchedLog } from './run-log.ts'
 import { write } from './write.ts'
@@ -63,6 +64,16 @@ async function keepLease(ctx: ChatContext, { lease, controller }: LiveRun): Prom
   }
 }
 
+/** Whether somebody wants a run to make way for what was said meanwhile. A store that cannot say so ends no run by that. */
+async function isSteered(ctx: ChatContext, scope: Scope): Promise<boolean> {
+  try {
+    return (await ctx.store.read(scope, {})).queue.some(({ kind }) => kind === 'steer')
+  } catch (error) {
+    ctx.report(error)
+    return false
+  }
+}
+
 async function answer(ctx: ChatContext, { lease, controller, log }: LiveRun): Promise<void> {
   const { scope, runId, answers, messages, continues } = lease
   const { model, tools, system, call, context, maxSteps } = ctx.options
@@ -87,6 +98,7 @@ async function answer(ctx: ChatContext, { lease, controller, log }: LiveRun): Pr
     log,
     env: ctx.env,
     signal: controller.signal,
+    yields: () => isSteered(ctx, scope),
     ...(tools && { tools }),
     ...(system !== undefined && { system }),
     ...(call && { call }),

@@ -112,10 +112,13 @@ function createMessage(draft: Draft, runId: string, given: Message): void {
   if (draft.session.session.headId === message.parentId) moveHead(draft, message.id)
 }
 
+/** Whether a run answers a message that came with it. */
+export const isSend = ({ kind }: Pick<RunRow, 'kind'>): boolean => kind === 'send' || kind === 'steer'
+
 /** What waits behind a run hangs from the newest message of that run, wherever it ends. */
 function moveQueue(draft: Draft, created: Message): void {
   for (const run of queueIn(draft)) {
-    const waiting = run.kind === 'send' && run.answers !== null ? messageIn(draft, run.answers) : undefined
+    const waiting = isSend(run) && run.answers !== null ? messageIn(draft, run.answers) : undefined
     if (!waiting || waiting.message.parentId !== created.parentId) continue
     const message: Message = { ...waiting.message, parentId: created.id, rev: nextRev(draft) }
     emit(draft, { type: 'message.updated', message })

@@ -16,7 +16,7 @@ import {
   queueIn,
   type Terms,
 } from './draft.ts'
-import { endRun, parentOf, record } from './record.ts'
+import { endRun, isSend, parentOf, record } from './record.ts'
 
 /** The right to write a run. It ends when another epoch is given, when the run ends, or unnoticed when it lapses. */
 export interface Lease {
@@ -52,7 +52,7 @@ export function beginRun(draft: Draft, run: RunRow): Lease | undefined {
   if (row && row.runId !== run.id && !continues) putMessage(draft, row.message, run.id)
   emit(draft, { type: 'run.started', runId: run.id })
   // Its answer will be a sibling of the one that is shown: what it writes becomes the head only from here.
-  if (run.kind !== 'send' && run.messages.length === 0) moveHead(draft, parentOf(draft, run))
+  if (!isSend(run) && run.messages.length === 0) moveHead(draft, parentOf(draft, run))
   const { account, session } = draft.session
   const { id: runId, answers, messages } = run
   return { scope: { account, sessionId: session.id }, runId, epoch, answers, continues, messages }

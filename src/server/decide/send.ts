@@ -20,7 +20,7 @@ import {
   queueIn,
   type Terms,
 } from './draft.ts'
-import { endRun, finishRun } from './record.ts'
+import { endRun, finishRun, isSend } from './record.ts'
 import { beginNext, type Handover } from './runs.ts'
 
 /** What became of a request that has an idempotency key. */
@@ -119,7 +119,7 @@ export function enqueue(draft: Draft, run: Pick<RunRow, 'id' | 'kind' | 'answers
   if (known?.kind === 'tombstone' && known.answers === null) {
     const ended = { ...known, answers: run.answers }
     putRun(draft, ended)
-    if (run.kind === 'send') {
+    if (isSend(run)) {
       endRun(draft, ended, 'interrupted')
       return
     }
@@ -166,7 +166,7 @@ function makeWay(draft: Draft, whenBusy: SendMessage['whenBusy']): string[] {
 
 /**
  * Accepts a message: stores it, binds its key, and begins its run or lets it wait. With `interrupt` the run in flight ends
- * first; what has been waiting longer still goes first.
+ * first, with `steer` it makes way before its next model call; what has been waiting longer still goes first.
  */
 export function send(view: View, body: SendMessage, terms: Terms, asked: Asked): Decision<Accepted> {
   liveSession(view)
@@ -184,7 +184,7 @@ export function send(view: View, body: SendMessage, terms: Terms, asked: Asked):
     ...(output && { output }),
   }
   const { message, event } = addUserMessage(draft, given, runId)
-  enqueue(draft, { id: runId, kind: 'send', answers: id }, asked.queue)
+  enqueue(draft, { id: runId, kind: whenBusy === 'steer' ? 'steer' : 'send', answers: id }, asked.queue)
   const key = bind(draft, { key: id, hash: asked.hash, messageId: id, runId, event })
   const lease = beginNext(draft)
   const run = draft.runs.get(runId)

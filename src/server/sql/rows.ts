@@ -6,7 +6,7 @@ import type { EventRow, KeyRow, MessageRow, RunRow, SessionRow } from '../ports.
 import type { Tables } from './tables.ts'
 
 const Ids = z.array(Id)
-const RunKind = z.enum(['send', 'regenerate', 'continue', 'tombstone'])
+const RunKind = z.enum(['send', 'steer', 'regenerate', 'continue', 'tombstone'])
 const RunState = z.enum(['queued', 'running', 'waiting', 'finished'])
 const Outcome = z.nullable(RunOutcome)
 
