@@ -101,7 +101,8 @@ export function sendIntent(
   options: SendOptions,
   { createId, now }: Given,
 ): Intent & { message: UserMessage; runId: string } {
-  const { whenBusy, metadata, output } = options
+  const { whenBusy, goal, output } = options
+  const metadata = goal ? { ...options.metadata, goal } : options.metadata
   const kept = {
     ...(metadata && { metadata: asJson(metadata, Metadata, 'metadata: expected an object of plain JSON') }),
     ...(output && { output: shapeOf(output) }),

@@ -57,6 +57,8 @@ export interface SendOptions {
    */
   whenBusy?: WhenBusy
   metadata?: Record<string, unknown>
+  /** Whether this is the task from now on, instead of earlier ones: kept as `metadata.goal`, which `goalNote` goes by. @default false */
+  goal?: boolean
   /**
    * What the answer has to be: JSON Schema, or a schema of zod, Valibot, ArkType or the like, also with more said of it. The
    * schema is kept with the message, as JSON Schema. An answer that does not fit ends as `failed` with the code

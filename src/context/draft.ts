@@ -5,7 +5,7 @@ import type { DropReason } from './sendable.ts'
 import type { Item } from './turns.ts'
 
 /** What was done to the copy of a message that is sent; the history keeps the message as it is. */
-export type ItemChange = 'compacted' | 'clipped' | 'redacted'
+export type ItemChange = 'compacted' | 'clipped' | 'redacted' | 'superseded'
 
 /** A message of a draft, and what it costs. */
 export interface DraftItem extends Readonly<Item> {

@@ -1,7 +1,18 @@
 import type { Message, UserMessage } from '../message/schema.ts'
 import { textOf } from '../message/text.ts'
 import { clipText } from './clip.ts'
-import { type Draft, type Note, type NoteKind, noteOf, type Policy, withNotes } from './draft.ts'
+import {
+  changedItem,
+  type Draft,
+  type DraftItem,
+  mapItems,
+  type Note,
+  type NoteKind,
+  noteOf,
+  type Policy,
+  type Space,
+  withNotes,
+} from './draft.ts'
 import { stepsOf, withoutSteps } from './policies.ts'
 import type { Recalled } from './recalled.ts'
 
@@ -46,10 +57,21 @@ export interface GoalOptions {
 /** Characters of a task that is restated. */
 const GOAL = 2_000
 
+/** An earlier task, as what it is now. */
+function superseded(item: DraftItem, space: Space): DraftItem {
+  const { message } = item
+  if (message.role !== 'user') return item
+  const content = [
+    { type: 'text' as const, text: '[an earlier task, superseded by a later message]\n' },
+    ...message.content,
+  ]
+  return changedItem(item, { ...message, content }, 'superseded', space)
+}
+
 /**
  * The user's task, restated behind the instructions. It is what the newest message says that sets a goal, else the first
- * message; a new goal supersedes the old one, and the note says so, since the old one may still be in the history. A first
- * goal is restated only where its message is not sent itself.
+ * message; a new goal supersedes the old one: the note says so, and what set the old one is marked where it is still in the
+ * history (`superseded` among its changes). A first goal is restated only where its message is not sent itself.
  */
 export const goalNote = ({
   goal,
@@ -66,11 +88,19 @@ export const goalNote = ({
     const [first] = users
     const set = users.findLast(({ message }) => isGoal(message)) ?? first
     const text = set ? textOf(set.message).trim() : ''
-    if (!set || text === '' || set.place === draft.turns.length - 1) return draft
+    if (!set || text === '') return draft
     const changed = set !== first
+    const before = new Set(users.slice(0, users.indexOf(set)).map(({ message }) => message))
+    const isOver = ({ message, as }: DraftItem) =>
+      as === 'itself' &&
+      message.role === 'user' &&
+      before.has(message) &&
+      (message === first?.message || isGoal(message))
+    const marked = mapItems(draft, (item) => (isOver(item) ? superseded(item, space) : item))
+    if (set.place === draft.turns.length - 1) return marked
     const mark = changed ? '[task, instead of earlier ones]' : '[task]'
     const more = { of: set.message.id, ...(changed && { always: true }) }
-    return withNotes(draft, [noteOf(space, 'goal', `${mark} ${clipText(text, GOAL)}`, more)])
+    return withNotes(marked, [noteOf(space, 'goal', `${mark} ${clipText(text, GOAL)}`, more)])
   },
 })
 

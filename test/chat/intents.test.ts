@@ -46,6 +46,9 @@ describe('what is said', () => {
   test('carries options only where they are given', () => {
     const options = { whenBusy: 'interrupt' as const, metadata: { a: undefined, b: [1, new Date(0)] } }
     const { message, requests } = sendIntent(talk, 'b', 'hi', options, given())
+    const goal = sendIntent(talk, 'b', 'hi', { metadata: { a: 1 }, goal: true }, given())
+    expect(goal.message.metadata).toEqual({ a: 1, goal: true })
+    expect(goal.requests[0]?.request).toMatchObject({ body: { metadata: { goal: true } } })
     const metadata = { b: [1, '1970-01-01T00:00:00.000Z'] }
     expect(message.metadata).toEqual(metadata)
     expect(requests[0]?.request).toMatchObject({ body: { whenBusy: 'interrupt', metadata } })

@@ -4,6 +4,7 @@ import { edgesFirst, finishedTasks, goalNote, nearQuestion, pins, recalled } fro
 import { slidingWindow } from '../../src/context/policies.ts'
 import type { Recalled } from '../../src/context/recalled.ts'
 import type { Message } from '../../src/message/schema.ts'
+import { textOf } from '../../src/message/text.ts'
 import {
   assistantMessage,
   callingMessage,
@@ -81,6 +82,22 @@ describe('the goal', () => {
     const context = by([...booked, changed, ...turn(4)], [goalNote()])
     expect(context.system).toBe('Be brief.\n\n[task, instead of earlier ones] take the train')
     expect(by([...booked, changed], [goalNote()]).notes).toEqual([])
+  })
+
+  test('marks what set an earlier one, also while the newest message sets it', () => {
+    const again = userMessage('u5', 'stay at home', { metadata: { goal: true } })
+    const changes = (messages: Message[]) =>
+      by(messages, [goalNote()])
+        .included.filter((item) => item.changes)
+        .map((item) => `${item.id} ${item.changes}`)
+    expect(changes([...booked, ...turn(2), ...turn(4)])).toEqual([])
+    expect(changes([...booked, ...turn(2), changed])).toEqual(['u1 superseded'])
+    expect(changes([...booked, ...turn(2), changed, ...turn(4), again])).toEqual([
+      'u1 superseded',
+      'u3 superseded',
+    ])
+    const [first] = by([...booked, changed], [goalNote()]).messages
+    expect(first && textOf(first)).toBe('[an earlier task, superseded by a later message]\nbook')
   })
 
   test('may be known to the app', () => {
