@@ -1,60 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Browser, chromium, type Page } from 'playwright-core'
-import { launchOptions } from '../../test/support/browser.ts'
+import { launchMortal } from '../../test/support/mortal-browser.ts'
 import { answerOf } from '../answer.ts'
 import { openLive, type Stage } from './browser.ts'
 import type { RowFigure } from './figures.ts'
 import { textSoFar } from './write.ts'
-
-/** A browser of our own, which we may kill, and not one that Playwright puts to sleep. */
-interface Mortal {
-  browser: Browser
-  /** All of its processes at once, in the middle of whatever they do. */
-  kill(): Promise<void>
-}
-
-function addressOf(child: ChildProcess): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let printed = ''
-    child.stderr?.on('data', (chunk) => {
-      printed += chunk
-      const [, address] = /DevTools listening on (ws:\S+)/.exec(printed) ?? []
-      if (address) resolve(address)
-    })
-    child.once('error', reject)
-    child.once('exit', () => reject(new Error(`the browser ended before it was ready: ${printed}`)))
-  })
-}
-
-async function launchMortal(profile: string): Promise<Mortal> {
-  const { executablePath = chromium.executablePath(), args = [] } = launchOptions()
-  const own = ['--headless=new', '--remote-debugging-port=0', `--user-data-dir=${profile}`, 'about:blank']
-  // Leads a group of processes, so that one signal reaches all of them.
-  const child = spawn(executablePath, [...args, ...own], {
-    detached: true,
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
-  const browser = await chromium.connectOverCDP(await addressOf(child))
-  return {
-    browser,
-    async kill() {
-      const gone = once(child, 'exit')
-      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
-      await gone
-      await browser.close()
-    },
-  }
-}
-
-async function openIn({ browser }: Mortal, { origin }: Stage): Promise<Page> {
-  const [context] = browser.contexts()
-  if (!context) throw new Error('a browser without a profile')
-  return await openLive(context, origin)
-}
 
 const BEFORE = 2_000
 const PER_SECOND = 100
@@ -66,7 +17,7 @@ async function lostAfter(stage: Stage, ms: number): Promise<number> {
   const profile = mkdtempSync(join(tmpdir(), 'tidemark-kill-'))
   let mortal = await launchMortal(profile)
   try {
-    const page = await openIn(mortal, stage)
+    const page = await openLive(mortal.context, stage.origin)
     await page.evaluate(
       (before) => window.live.openWriting({ where: 'disk', before, name: 'killed' }),
       BEFORE,
@@ -76,7 +27,7 @@ async function lostAfter(stage: Stage, ms: number): Promise<number> {
     const killed = Date.now()
     await mortal.kill()
     mortal = await launchMortal(profile)
-    const again = await openIn(mortal, stage)
+    const again = await openLive(mortal.context, stage.origin)
     const text = await again.evaluate(() => window.live.read('killed'))
     if (text !== textSoFar(BEFORE, text.length))
       throw new Error('what is left of the answer is torn or doubled')
