@@ -163,3 +163,28 @@ test('tools run on the server, and what waits comes after all that the run write
     'assistant:two',
   ])
 })
+
+test('an edit of what waits comes after all that the run writes, as what was edited does', async () => {
+  const { hold, release } = createHold()
+  const calls = [{ hold }, { toolCall: { id: 'c1', name: 'add', arguments: {} } }]
+  const { ask } = stage({
+    model: scriptedModel([calls, 'one', 'two', 'three']),
+    tools: [tool({ name: 'add', parameters: {}, execute: () => 3 })],
+  })
+  await createSession(ask)
+  await send(ask, sendBody('m1'))
+  await send(ask, sendBody('m2', 'm1'))
+  const content = [{ type: 'text', text: 'say m3' }]
+  const edit = { id: 'c1', type: 'edit', messageId: 'm2', newId: 'm3', runId: 'run-m3', content }
+  expect((await ask('POST', '/sessions/s1/commands', edit)).status).toBeLessThan(300)
+  release()
+  await feedUntil(ask, 'run-m3')
+  expect(await branch(ask)).toEqual([
+    'm1',
+    'assistant:',
+    'tool:{"ok":true,"data":3}',
+    'assistant:one',
+    'm3',
+    'assistant:three',
+  ])
+})

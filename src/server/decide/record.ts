@@ -115,7 +115,7 @@ function createMessage(draft: Draft, runId: string, given: Message): void {
 /** Whether a run answers a message that came with it. */
 export const isSend = ({ kind }: Pick<RunRow, 'kind'>): boolean => kind === 'send' || kind === 'steer'
 
-/** What waits behind a run hangs from the newest message of that run, wherever it ends. */
+/** What waits behind a run, and its edits, hang from the newest message of that run, wherever it ends. */
 function moveQueue(draft: Draft, created: Message): void {
   for (const run of queueIn(draft)) {
     const waiting = isSend(run) && run.answers !== null ? messageIn(draft, run.answers) : undefined
@@ -123,7 +123,6 @@ function moveQueue(draft: Draft, created: Message): void {
     const message: Message = { ...waiting.message, parentId: created.id, rev: nextRev(draft) }
     emit(draft, { type: 'message.updated', message })
     putMessage(draft, message, waiting.runId)
-    return
   }
 }
 
