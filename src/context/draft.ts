@@ -91,22 +91,27 @@ export function withoutTurns(draft: Draft, count: number, reason: DropReason): D
 export const droppedOf = (items: readonly DraftItem[], reason: DropReason): DroppedMessage[] =>
   items.map(({ message: { id }, tokens }) => ({ id, reason, tokens }))
 
-/** A turn with every message as `change` gives it back; the very same where that is no other. */
-function mapTurn(turn: DraftTurn, change: (item: DraftItem) => DraftItem): DraftTurn {
-  let made: DraftItem[] | undefined
-  for (const [place, item] of turn.items.entries()) {
-    const next = change(item)
-    if (next !== item) made ??= turn.items.slice(0, place)
+/** The list with every entry as `change` gives it back; the very same where that is no other. Of a long history most stays. */
+function mapped<T>(list: readonly T[], change: (one: T, at: number) => T): readonly T[] {
+  let made: T[] | undefined
+  let at = 0
+  for (const one of list) {
+    const next = change(one, at)
+    if (next !== one) made ??= list.slice(0, at)
     made?.push(next)
+    at++
   }
-  return made ? turnOf(made) : turn
+  return made ?? list
 }
 
 /** The draft with every message as `change` gives it back; the very same where that is no other. `age` of the newest turn is 0. */
 export function mapItems(draft: Draft, change: (item: DraftItem, age: number) => DraftItem): Draft {
   const newest = draft.turns.length - 1
-  const turns = draft.turns.map((turn, at) => mapTurn(turn, (item) => change(item, newest - at)))
-  return turns.every((turn, at) => turn === draft.turns[at]) ? draft : { ...draft, turns }
+  const turns = mapped(draft.turns, (turn, at) => {
+    const items = mapped(turn.items, (item) => change(item, newest - at))
+    return items === turn.items ? turn : turnOf(items)
+  })
+  return turns === draft.turns ? draft : { ...draft, turns }
 }
 
 /** The draft with more notes; of those that repeat one message, the first. */

@@ -9,8 +9,8 @@ function placesOf(turns: readonly DraftTurn[], notes: readonly Note[]): number[]
   for (const { of } of notes) if (of !== undefined) wanted.set(of, -1)
   if (wanted.size > 0)
     for (const [place, { items }] of turns.entries())
-      for (const { message, changes = [] } of items)
-        if (wanted.has(message.id) && changes.every((change) => change === 'redacted'))
+      for (const { message, changes } of items)
+        if (wanted.has(message.id) && (changes ?? []).every((change) => change === 'redacted'))
           wanted.set(message.id, place)
   return notes.map(({ of, always }) => (always || of === undefined ? -1 : (wanted.get(of) ?? -1)))
 }

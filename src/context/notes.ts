@@ -80,26 +80,22 @@ export const goalNote = ({
   name: 'goal',
   apply(draft, space) {
     if (goal !== undefined) return withNotes(draft, [noteOf(space, 'goal', `[task] ${goal}`)])
-    const users = draft.turns.flatMap(({ items }, place) =>
-      items.flatMap(({ message, as }) =>
-        message.role === 'user' && as === 'itself' ? [{ message, place }] : [],
-      ),
-    )
-    const [first] = users
-    const set = users.findLast(({ message }) => isGoal(message)) ?? first
-    const text = set ? textOf(set.message).trim() : ''
+    // The first message, and each that sets a new goal; the last of them stands.
+    const tasks: Message[] = []
+    for (const { items } of draft.turns)
+      for (const { message, as } of items)
+        if (message.role === 'user' && as === 'itself' && (tasks.length === 0 || isGoal(message)))
+          tasks.push(message)
+    const set = tasks.pop()
+    const text = set ? textOf(set).trim() : ''
     if (!set || text === '') return draft
-    const changed = set !== first
-    const before = new Set(users.slice(0, users.indexOf(set)).map(({ message }) => message))
-    const isOver = ({ message, as }: DraftItem) =>
-      as === 'itself' &&
-      message.role === 'user' &&
-      before.has(message) &&
-      (message === first?.message || isGoal(message))
-    const marked = mapItems(draft, (item) => (isOver(item) ? superseded(item, space) : item))
-    if (set.place === draft.turns.length - 1) return marked
+    const changed = tasks.length > 0
+    const marked = changed
+      ? mapItems(draft, (item) => (tasks.includes(item.message) ? superseded(item, space) : item))
+      : draft
+    if (draft.turns.at(-1)?.items.some(({ message }) => message === set)) return marked
     const mark = changed ? '[task, instead of earlier ones]' : '[task]'
-    const more = { of: set.message.id, ...(changed && { always: true }) }
+    const more = { of: set.id, ...(changed && { always: true }) }
     return withNotes(marked, [noteOf(space, 'goal', `${mark} ${clipText(text, GOAL)}`, more)])
   },
 })

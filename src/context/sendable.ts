@@ -40,11 +40,13 @@ export const INTERRUPTED_MARK = '[interrupted]'
 export const INSTRUCTIONS_MARK = '[changed instructions]'
 
 /** Thinking and citations are not content by themselves: a message of nothing else says nothing. */
-const says = (message: Message): boolean =>
-  message.content.some((block) => {
-    if (block.type === 'text') return block.text.trim() !== ''
-    return block.type !== 'thinking' && block.type !== 'source'
-  })
+function says({ content }: Message): boolean {
+  for (const block of content) {
+    if (block.type === 'text' ? /\S/.test(block.text) : block.type !== 'thinking' && block.type !== 'source')
+      return true
+  }
+  return false
+}
 
 /** A message that says this instead: no revision of the other, and nothing that was counted or measured of it. */
 const saying = (
@@ -85,11 +87,14 @@ export const asNote = (message: Message): UserMessage => ({
   ...saying(message, `${INSTRUCTIONS_MARK}\n${textOf(message)}`),
 })
 
-/** The calls of a message that are ours to answer. */
-export function callsOf(message: Message): Set<string> {
-  const ids = new Set<string>()
-  if (message.role === 'assistant')
-    for (const block of message.content) if (block.type === 'toolCall' && !block.server) ids.add(block.id)
+/** The calls of a message that are ours to answer, where it has any. */
+export function callsOf(message: AssistantMessage): Set<string> | undefined {
+  let ids: Set<string> | undefined
+  for (const block of message.content)
+    if (block.type === 'toolCall' && !block.server) {
+      ids ??= new Set()
+      ids.add(block.id)
+    }
   return ids
 }
 

@@ -67,10 +67,10 @@ function add(walk: Walk, item: Item): void {
   closeStep(walk)
   if (message.role === 'user') walk.turns.push([...walk.notes, item])
   else append(walk, walk.notes)
-  walk.notes = []
+  if (walk.notes.length > 0) walk.notes = []
   if (message.role !== 'assistant') return
   const open = callsOf(message)
-  if (open.size > 0) walk.step = { item, said: message, open, results: [] }
+  if (open) walk.step = { item, said: message, open, results: [] }
   else append(walk, [item])
 }
 
@@ -90,8 +90,8 @@ export function turnsOf(branch: Iterable<Message>, { system, interrupted }: Turn
   const walk: Walk = { turns: [], dropped: [], system: undefined, notes: [], step: undefined }
   const ids = new Set<string>()
   for (const message of branch) {
-    const view = ids.has(message.id) ? 'duplicate' : sendable(message, interrupted)
-    ids.add(message.id)
+    const { size } = ids
+    const view = ids.add(message.id).size === size ? 'duplicate' : sendable(message, interrupted)
     if (typeof view !== 'string') {
       if (view.role === 'system') addSystem(walk, view, system)
       else add(walk, { message: view, as: view === message ? 'itself' : 'interrupted', tokens: 0 })
