@@ -8,7 +8,7 @@ export interface MemorySizes {
 }
 
 /** Vectors that look like those of an embedder: numbers in all directions, the same in every run. */
-function scriptedEmbed(dims: number): Embed {
+export function scriptedEmbed(dims: number): Embed {
   let state = 1
   const next = () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
@@ -17,9 +17,8 @@ function scriptedEmbed(dims: number): Embed {
   return async (texts) => texts.map(() => Float32Array.from({ length: dims }, next))
 }
 
-/** A memory of so many facts, of two users. */
-async function filled({ facts, dims }: MemorySizes): Promise<Memory> {
-  const memory = createMemory({ embed: scriptedEmbed(dims), storage: memoryStorage(), user: 'ann' })
+/** Fills a memory with so many facts, of two users. */
+export async function fillMemory(memory: Memory, { facts }: MemorySizes): Promise<Memory> {
   const atOnce = 8_192
   for (let from = 0; from < facts; from += atOnce)
     await memory.import(
@@ -49,7 +48,10 @@ export function memoryCases(sizes: MemorySizes): Case[] {
           name: 'tidemark',
           units: 1,
           async run() {
-            memory ??= filled(sizes)
+            memory ??= fillMemory(
+              createMemory({ embed: scriptedEmbed(sizes.dims), storage: memoryStorage(), user: 'ann' }),
+              sizes,
+            )
             const known = await memory
             const begin = performance.now()
             const found = await known.search('anything', { minScore: -1 })

@@ -1,7 +1,9 @@
+import type { MemorySizes } from '../memory.ts'
 import { measureHealing } from './healing.ts'
 import { askTime, openMirror, type Seen, tellTime } from './mirror.ts'
 import { type Kind, type Missing, openMissing } from './missed.ts'
 import { measureOpening } from './opening.ts'
+import { fillRecall, measureFirstSearch } from './recall.ts'
 import {
   openWriting,
   readAnswer,
@@ -28,6 +30,8 @@ export interface Live {
   heal(): ReturnType<Missing['heal']>
   measureOpening: typeof measureOpening
   measureHealing: typeof measureHealing
+  fillRecall(sizes: MemorySizes): Promise<void>
+  measureFirstSearch: typeof measureFirstSearch
 }
 
 declare global {
@@ -79,5 +83,9 @@ const live: Live = {
   },
   measureOpening,
   measureHealing,
+  async fillRecall(sizes) {
+    await fillRecall(sizes)
+  },
+  measureFirstSearch,
 }
 Object.assign(globalThis, { live })

@@ -180,11 +180,42 @@ async function healingFigures(stage: Stage): Promise<RowFigure[]> {
   ]
 }
 
+const RECALLED = { facts: 100_000, dims: 384 }
+
+/** Fills in one page, searches in others: nothing is read before the first search. */
+async function recallFigures(stage: Stage): Promise<RowFigure[]> {
+  const context = await stage.context()
+  try {
+    const { page: filling } = await stage.open(context)
+    await filling.evaluate((sizes) => window.live.fillRecall(sizes), RECALLED)
+    await filling.close()
+    const tries = await times(3, async () => {
+      const { page } = await stage.open(context)
+      const told = await page.evaluate((sizes) => window.live.measureFirstSearch(sizes), RECALLED)
+      await page.close()
+      return told
+    })
+    const ratios = tries.map(({ first, raw }) => first / raw)
+    return [
+      {
+        name: 'first search of 100,000 facts ÷ reading them',
+        unit: 'times',
+        samples: ratios,
+        most: 1.5,
+        by: 'median',
+      },
+    ]
+  } finally {
+    await context.close()
+  }
+}
+
 export const LIVE_ROWS: readonly LiveRow<Stage>[] = [
   { name: 'write', measure: writeFigures },
   { name: 'kill', measure: killFigures },
   { name: 'tabs', measure: tabFigures },
   { name: 'open', measure: openingFigures },
   { name: 'resync', measure: resyncFigures },
+  { name: 'memory', measure: recallFigures },
   { name: 'heal', measure: healingFigures },
 ]
