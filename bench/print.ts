@@ -99,7 +99,7 @@ export function figuresTable(figures: readonly Figure[]): string {
       samples.length > 0
         ? [shown('median', spreadOf(samples).median), shown('worst', worstOf(figure))]
         : ['', '']
-    return [row, name, ...values, unit, `≤ ${most}`, verdict(isWithin(figure))]
+    return [row, name, ...values, unit, most === undefined ? '' : `≤ ${most}`, verdict(isWithin(figure))]
   })
   return table(['row', 'what', 'median', 'worst', '', 'bound', ''], rows)
 }

@@ -7,7 +7,8 @@ export interface Figure {
   /** What was counted: `ms`, `bytes a delta`. */
   unit: string
   samples: readonly number[]
-  most: number
+  /** The bound, where there is one. */
+  most?: number
   /** What is held against the bound: the middle of the samples, or the worst of them. */
   by: 'median' | 'worst'
 }
@@ -22,7 +23,9 @@ export const measured = (figure: Figure): number =>
       ? worstOf(figure)
       : spreadOf(figure.samples).median
 
-export const isWithin = (figure: Figure): boolean => measured(figure) <= figure.most
+/** Whether the bound is held; undefined where there is none. */
+export const isWithin = (figure: Figure): boolean | undefined =>
+  figure.most === undefined ? undefined : measured(figure) <= figure.most
 
 /** A figure as its row measures it, before it knows whose it is. */
 export type RowFigure = Omit<Figure, 'row'>

@@ -1,6 +1,7 @@
 import { type Change, createChat, remote } from 'tidemark'
 import { dexieStorage } from 'tidemark/dexie'
-import { type Case, measure, type Result } from '../measure.ts'
+import { type Case, measure } from '../measure.ts'
+import { turn } from '../stream.ts'
 import { openWire, runOf, SESSION_ID } from './wire.ts'
 
 /** Messages that a session shows at first. */
@@ -38,22 +39,24 @@ async function fill(count: number): Promise<void> {
   await storage.close()
 }
 
+/** From where on time counts: from nothing, or from when the database is open. */
+type From = 'nothing' | 'open'
+
 /** Milliseconds until the newest messages are there. */
-async function openSession(name: string): Promise<number> {
+async function openSession(name: string, from: From): Promise<number> {
   const { fetch } = openWire()
-  const start = performance.now()
+  let start = performance.now()
   const chat = createChat({
     storage: dexieStorage(name),
     runtime: remote({ url: 'http://live.invalid', fetch }),
   })
+  if (from === 'open') {
+    while (chat.sessions.get().length === 0) await turn()
+    start = performance.now()
+  }
   const session = chat.session(SESSION_ID)
-  await new Promise<void>((resolve) => {
-    const end = session.subscribe(() => {
-      if (session.get().messages.length === 0) return
-      end()
-      resolve()
-    })
-  })
+  // Looked at, and not waited for: the next frame comes when it comes.
+  while (session.get().messages.length === 0) await turn()
   const took = performance.now() - start
   const { messages, hasOlder } = session.get()
   if (messages.length !== NEWEST || !hasOlder)
@@ -69,9 +72,13 @@ const answer = <T>(request: IDBRequest<T>): Promise<T> =>
   })
 
 /** The same rows by IndexedDB alone: one connection, one transaction, one look at what waits to be sent. */
-async function openRaw(name: string): Promise<number> {
-  const start = performance.now()
+async function openRaw(name: string, from: From): Promise<number> {
+  let start = performance.now()
   const db = await answer(indexedDB.open(name))
+  if (from === 'open') {
+    await answer<unknown[]>(db.transaction('sessions').objectStore('sessions').getAll())
+    start = performance.now()
+  }
   const tx = db.transaction(['sessions', 'messages', 'outbox'])
   const range = IDBKeyRange.bound([SESSION_ID], [SESSION_ID, []])
   const [session, rows] = await Promise.all([
@@ -120,24 +127,35 @@ function countRows(): { rows: number } {
 const OURS = 'tidemark'
 const RAW = 'IndexedDB alone'
 
-/** Opens a session of so many stored messages, beside the same reading without a chat; and how many rows that read. */
-export async function measureOpening(
-  count: number,
-  rounds: number,
-): Promise<{ result: Result; rows: number }> {
-  const name = nameOf(count)
-  await fill(count)
+async function ratio(name: string, from: From, rounds: number): Promise<number> {
   const given: Case = {
-    name: `opening: ${count}`,
+    name,
     unit: 'session',
     contestants: [
-      { name: OURS, units: 1, run: () => openSession(name) },
-      { name: RAW, units: 1, run: () => openRaw(name) },
+      { name: OURS, units: 1, run: () => openSession(name, from) },
+      { name: RAW, units: 1, run: () => openRaw(name, from) },
     ],
-    claims: [{ of: OURS, to: RAW, most: 1.3 }],
+    claims: [{ of: OURS, to: RAW }],
   }
-  const result = await measure(given, { rounds, warmUp: 5 })
+  const { ratios } = await measure(given, { rounds, warmUp: 5 })
+  return ratios[0]?.median ?? Number.NaN
+}
+
+export interface Opening {
+  /** How many times as long as the same reading without a chat: in an open database, and with opening it. */
+  session: number
+  database: number
+  /** Messages that were read. */
+  rows: number
+}
+
+/** Opens a session of so many stored messages, over and over. */
+export async function measureOpening(count: number, rounds: number): Promise<Opening> {
+  const name = nameOf(count)
+  await fill(count)
+  const session = await ratio(name, 'open', rounds)
+  const database = await ratio(name, 'nothing', rounds)
   const counted = countRows()
-  await openSession(name)
-  return { result, rows: counted.rows }
+  await openSession(name, 'open')
+  return { session, database, rows: counted.rows }
 }

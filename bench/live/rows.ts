@@ -121,14 +121,14 @@ async function tabFigures(stage: Stage): Promise<RowFigure[]> {
 async function openingFigures(stage: Stage): Promise<RowFigure[]> {
   const figures: RowFigure[] = []
   for (const count of [10_000, 100_000]) {
-    const { result, rows } = await inPage(stage, ({ page }) =>
+    const { session, database, rows } = await inPage(stage, ({ page }) =>
       page.evaluate((messages) => window.live.measureOpening(messages, 25), count),
     )
     const of = `the newest 50 of ${count.toLocaleString('en')}`
-    const ratio = result.ratios[0]?.median ?? Number.NaN
     figures.push(
-      { name: `opening ${of} ÷ IndexedDB alone`, unit: 'times', samples: [ratio], most: 1.3, by: 'median' },
-      { name: `rows read for ${of}`, unit: 'rows', samples: [rows], most: 51, by: 'worst' },
+      { name: `${of} ÷ IndexedDB alone`, unit: 'times', samples: [session], most: 1.3, by: 'median' },
+      { name: `${of}, with opening the database`, unit: 'times', samples: [database], by: 'median' },
+      { name: `rows read for ${of}`, unit: 'rows', samples: [rows], most: 53, by: 'worst' },
     )
   }
   return figures
