@@ -10,6 +10,7 @@ import {
   type NoteKind,
   noteOf,
   type Policy,
+  remembered,
   type Space,
   withNotes,
 } from './draft.ts'
@@ -76,29 +77,32 @@ function superseded(item: DraftItem, space: Space): DraftItem {
 export const goalNote = ({
   goal,
   isGoal = (message) => hasMark(message, 'goal'),
-}: GoalOptions = {}): Policy => ({
-  name: 'goal',
-  apply(draft, space) {
-    if (goal !== undefined) return withNotes(draft, [noteOf(space, 'goal', `[task] ${goal}`)])
-    // The first message, and each that sets a new goal; the last of them stands.
-    const tasks: Message[] = []
-    for (const { items } of draft.turns)
-      for (const { message, as } of items)
-        if (message.role === 'user' && as === 'itself' && (tasks.length === 0 || isGoal(message)))
-          tasks.push(message)
-    const set = tasks.pop()
-    const text = set ? textOf(set).trim() : ''
-    if (!set || text === '') return draft
-    const changed = tasks.length > 0
-    const marked = changed
-      ? mapItems(draft, (item) => (tasks.includes(item.message) ? superseded(item, space) : item))
-      : draft
-    if (draft.turns.at(-1)?.items.some(({ message }) => message === set)) return marked
-    const mark = changed ? '[task, instead of earlier ones]' : '[task]'
-    const more = { of: set.id, ...(changed && { always: true }) }
-    return withNotes(marked, [noteOf(space, 'goal', `${mark} ${clipText(text, GOAL)}`, more)])
-  },
-})
+}: GoalOptions = {}): Policy => {
+  const supersede = remembered(superseded)
+  return {
+    name: 'goal',
+    apply(draft, space) {
+      if (goal !== undefined) return withNotes(draft, [noteOf(space, 'goal', `[task] ${goal}`)])
+      // The first message, and each that sets a new goal; the last of them stands.
+      const tasks: Message[] = []
+      for (const { items } of draft.turns)
+        for (const { message, as } of items)
+          if (message.role === 'user' && as === 'itself' && (tasks.length === 0 || isGoal(message)))
+            tasks.push(message)
+      const set = tasks.pop()
+      const text = set ? textOf(set).trim() : ''
+      if (!set || text === '') return draft
+      const changed = tasks.length > 0
+      const marked = changed
+        ? mapItems(draft, (item) => (tasks.includes(item.message) ? supersede(item, space) : item))
+        : draft
+      if (draft.turns.at(-1)?.items.some(({ message }) => message === set)) return marked
+      const mark = changed ? '[task, instead of earlier ones]' : '[task]'
+      const more = { of: set.id, ...(changed && { always: true }) }
+      return withNotes(marked, [noteOf(space, 'goal', `${mark} ${clipText(text, GOAL)}`, more)])
+    },
+  }
+}
 
 /** A part of the conversation that is over, and what came of it. */
 export interface FinishedTask {
