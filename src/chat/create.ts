@@ -199,9 +199,16 @@ function watchRooms(lobby: Lobby): () => void {
     onLeave() {
       void lobby.persist.flush()
       for (const room of rooms.values()) if (!isAnswering(lobby, room)) room.leave?.()
+      lobby.tabs.rest()
     },
     onReturn() {
-      for (const room of rooms.values()) if (!room.leave) seekLead(lobby, room)
+      lobby.tabs.wake()
+      for (const room of rooms.values()) {
+        if (room.leave) continue
+        // What it stored as it left, nobody has heard of.
+        lobby.tabs.post({ type: 'stored', sessionId: room.core.id })
+        seekLead(lobby, room)
+      }
       onWake()
     },
   })

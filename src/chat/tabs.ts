@@ -1,5 +1,5 @@
 import type { Env } from '../lib/env.ts'
-import type { Platform } from './platform.ts'
+import type { Channel, Platform } from './platform.ts'
 
 /** What one tab tells the others: something of this session was stored; who leads it? I do; its answer grew. */
 export interface TabMessage {
@@ -19,6 +19,10 @@ export interface Tabs {
   /** Leads when no other tab does. The function it returns gives the place up. */
   lead(sessionId: string, onLead: OnLead): () => void
   post(message: TabMessage): void
+  /** Hears and says nothing: a page that is told something while it is kept aside is kept no longer. */
+  rest(): void
+  /** Hears and speaks again. */
+  wake(): void
   close(): void
 }
 
@@ -155,6 +159,24 @@ async function watch(
   }
 }
 
+/** The channel between tabs, which can be closed and opened again. */
+function createLine(open: () => Channel | '' | undefined, onMessage: (data: unknown) => void) {
+  let channel: Channel | undefined
+  return {
+    // What is stored while it is closed, the next tab to lead reads anyway.
+    post: (message: TabMessage) => channel?.postMessage(message),
+    wake() {
+      channel ??= open() || undefined
+      if (channel) channel.onmessage = ({ data }) => onMessage(data)
+      return !!channel
+    },
+    rest() {
+      channel?.close()
+      channel = undefined
+    },
+  }
+}
+
 /**
  * Tabs over Web Locks and BroadcastChannel. Without a name or channels a tab works alone; with channels and without locks
  * every tab leads.
@@ -163,17 +185,15 @@ async function watch(
 export function createTabs(options: TabsOptions): Tabs {
   const { platform, name, steals } = options
   const { navigator, BroadcastChannel } = platform
-  const channel = name && BroadcastChannel ? new BroadcastChannel(`tidemark:${name}`) : undefined
-  const locks = channel && navigator?.locks
   const [places, silent] = [new Map<string, Place>(), new Set<string>()]
   const ended = new AbortController()
   const { signal } = ended
   let watching = false
-  const post = (message: TabMessage) => {
-    // What is stored while the chat closes, the next tab to lead reads anyway.
-    if (!signal.aborted) channel?.postMessage(message)
-  }
-  if (channel) channel.onmessage = ({ data }) => hear(data, options, { places, silent, post })
+  const open = () => name && BroadcastChannel && new BroadcastChannel(`tidemark:${name}`)
+  const line = createLine(open, (data) => hear(data, options, { places, silent, post: line.post }))
+  const { post, rest, wake } = line
+  const isAlone = !wake()
+  const locks = isAlone ? undefined : navigator?.locks
   const look = async () => {
     if (watching || !steals) return
     watching = true
@@ -197,13 +217,15 @@ export function createTabs(options: TabsOptions): Tabs {
     }
   }
   return {
-    apart: !!channel && !locks,
+    apart: !isAlone && !locks,
     lead,
     post,
+    rest,
+    wake,
     close() {
       ended.abort()
       for (const place of places.values()) place.give()
-      channel?.close()
+      rest()
     },
   }
 }

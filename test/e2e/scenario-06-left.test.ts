@@ -2,24 +2,25 @@ import type { Page } from 'playwright-core'
 import { textOf } from 'tidemark'
 import { createHold } from 'tidemark/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { setLifecycle } from './lifecycle.ts'
+import { launchPlain, type PlainBrowser } from './plain-browser.ts'
 import { expectInStep, openStage, type Stage } from './stage.ts'
 
 const BEGUN = 'It goes on, '
 const WHOLE = `${BEGUN}whoever listens.`
 
 let stage: Stage
+let plain: PlainBrowser
 
 beforeAll(async () => {
+  plain = await launchPlain()
   stage = await openStage()
 })
 
-afterAll(() => stage?.close())
-
-const lifecycle = async (page: Page, state: 'frozen' | 'active') => {
-  const session = await page.context().newCDPSession(page)
-  await session.send('Page.setWebLifecycleState', { state })
-  await session.detach()
-}
+afterAll(async () => {
+  await plain?.close()
+  await stage?.close()
+})
 
 interface Way {
   leave(page: Page): Promise<unknown>
@@ -37,17 +38,18 @@ const ways: Record<string, Way> = {
       // Never answered: who would answer is gone.
       session.send('Page.crash').catch(() => undefined)
       await crashed
+      await page.close()
     },
   },
   'a lid that is shut': {
     async leave(page) {
-      await lifecycle(page, 'frozen')
+      await setLifecycle(page, 'frozen')
       await page.context().setOffline(true)
       stage.wire.cut()
     },
     async back(page) {
       await page.context().setOffline(false)
-      await lifecycle(page, 'active')
+      await setLifecycle(page, 'active')
     },
   },
   'a network that goes away': {
@@ -78,8 +80,8 @@ test.each(Object.entries(ways))(
     const session = name.replaceAll(' ', '-')
     const { hold, release } = createHold()
     stage.answer = () => [BEGUN, { hold }, WHOLE.slice(BEGUN.length)]
-    const page = await stage.open(session)
-    const context = page.context()
+    const { context } = plain
+    const page = await stage.open(session, { context })
     await page.evaluate(() => void window.stage.session.send('go'))
     await page.waitForFunction((begun) => window.stage.last() === begun, BEGUN)
     await leave(page)
@@ -92,6 +94,6 @@ test.each(Object.entries(ways))(
     await back?.(page)
     const again = back ? page : await stage.open(session, { context })
     await expectInStep(stage, again, session)
-    await context.close()
+    await again.close()
   },
 )

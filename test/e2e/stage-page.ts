@@ -1,6 +1,13 @@
 import { type Chat, type ChatSession, createChat, type Message, remote, textOf } from 'tidemark'
 import { dexieStorage } from 'tidemark/dexie'
 
+export interface Returned {
+  /** Whether it was kept as it was, in the back-forward cache. */
+  persisted: boolean
+  /** Milliseconds, by the browser's own clock, until everything was shown. */
+  took?: number
+}
+
 /** What the page offers to the test that drives it. */
 export interface StagePage {
   readonly chat: Chat
@@ -11,6 +18,10 @@ export interface StagePage {
   readonly wrong: string[]
   /** Sent with each request, as `headers` says. */
   token: string | undefined
+  /** How the page came back, once `expectReturn` was told to look out for that. */
+  returned: Returned | undefined
+  /** Notes when the page comes back by that event, and when it then shows so many messages, all of them settled. */
+  expectReturn(type: 'pageshow' | 'visibilitychange', messages: number): void
   /** Each message as it is shown. */
   shown(): { id: string; role: string; status: string; text: string }[]
   /** The text of the newest message. */
@@ -20,10 +31,14 @@ export interface StagePage {
 declare global {
   interface Window {
     stage: StagePage
+    /** Left by who gives the page another clock. */
+    realNow?: () => number
   }
 }
 
 const asked = new URLSearchParams(location.search)
+/** The browser's own clock, whatever clock the page was given. */
+const realNow = window.realNow ?? (() => performance.now())
 /** How many times as fast as the world the chat's own clock goes. */
 const speed = Number(asked.get('speed') ?? 1)
 const RANK = { pending: 0, streaming: 1, completed: 2, failed: 2, interrupted: 2 } as const
@@ -73,6 +88,23 @@ const stage: StagePage = {
   heard: 0,
   wrong: [],
   token: undefined,
+  returned: undefined,
+  expectReturn(type, messages) {
+    const target = type === 'pageshow' ? window : document
+    target.addEventListener(type, (event) => {
+      if (type === 'visibilitychange' && document.visibilityState === 'hidden') return
+      const returned: Returned = { persisted: event instanceof PageTransitionEvent && event.persisted }
+      const began = realNow()
+      stage.returned = returned
+      const check = () => {
+        const all = session.get().messages
+        if (all.length !== messages || all.some(({ status }) => RANK[status] < 2)) return
+        returned.took ??= realNow() - began
+      }
+      session.subscribe(check)
+      check()
+    })
+  },
   shown: () =>
     session.get().messages.map((message) => ({
       id: message.id,

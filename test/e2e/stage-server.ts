@@ -92,6 +92,13 @@ function asker(fetch: (request: Request) => Promise<Response>) {
   }
 }
 
+/** A connection that idles is given up by servers and browsers, soon or late: here at once, so that a test need not wait. */
+function withoutKeepAlive(response: Response): Response {
+  const headers = new Headers(response.headers)
+  headers.set('connection', 'close')
+  return new Response(response.body, { status: response.status, headers })
+}
+
 /** What the server answers, its events counted and kept back. */
 function counted(
   fetch: (request: Request) => Promise<Response>,
@@ -133,7 +140,9 @@ export async function openStageServer(script: string, heartbeat: number): Promis
       const [, , , session = ''] = pathname.split('/')
       const asked = { line: `${request.method} ${pathname.slice('/api'.length)}`, session, request }
       stage.asked.push(asked)
-      return stage.between ? stage.between(asked, () => answerTo(asked)) : answerTo(asked)
+      return withoutKeepAlive(
+        await (stage.between ? stage.between(asked, () => answerTo(asked)) : answerTo(asked)),
+      )
     },
     { port: 0 },
   )
