@@ -1,7 +1,7 @@
 import { errorFrom, TidemarkError } from '../lib/errors.ts'
 import { leafOf } from '../message/tree.ts'
 import { type CallWord, type Command, PatchSession } from '../protocol/commands.ts'
-import { messageOf, messagesOf, putMessages, type SessionState, type Trace } from '../protocol/state.ts'
+import { idIn, messageOf, messagesOf, putMessages, type SessionState, type Trace } from '../protocol/state.ts'
 import { answersTo } from './answers.ts'
 import { runOfMessage } from './calls.ts'
 import { type Core, freeze, setOutbox, snapshotOf, update } from './core.ts'
@@ -11,6 +11,7 @@ import {
   type Given,
   type Intent,
   regenerateIntent,
+  runUnder,
   selectIntent,
   sendIntent,
 } from './intents.ts'
@@ -76,6 +77,13 @@ export async function send(
   options: SendOptions,
 ): Promise<Sent> {
   await ready(core, deps)
+  const { id } = options
+  if (id !== undefined && messageOf(core.state, idIn(core.state, id))) {
+    const sent = ask(core, id, runUnder(id), deps.save)
+    // It may have been answered long ago.
+    core.answers.settle(core.state, core.outbox.values())
+    return sent
+  }
   const parentId = snapshotOf(core).messages.at(-1)?.id ?? core.state.headId
   const intent = sendIntent(core.state, parentId, input, options, deps.given())
   return ask(core, intent.message.id, intent.runId, () => carryOut(core, deps, intent))

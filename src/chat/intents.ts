@@ -2,7 +2,9 @@ import { TidemarkError } from '../lib/errors.ts'
 import { jsonSchemaOf } from '../lib/standard-schema.ts'
 import { OutputShape } from '../message/output-shape.ts'
 import {
+  ID_EXPECTED,
   isCutOff,
+  isId,
   type Message,
   Metadata,
   SCHEMA_VERSION,
@@ -11,7 +13,7 @@ import {
   type UserMessage,
 } from '../message/schema.ts'
 import { leafOf } from '../message/tree.ts'
-import { type CallWord, Command } from '../protocol/commands.ts'
+import { type CallWord, Command, CreateSession } from '../protocol/commands.ts'
 import { idIn, messageOf, messagesOf, type SessionState } from '../protocol/state.ts'
 import { waitingIn } from './calls.ts'
 import { headFor } from './local.ts'
@@ -93,6 +95,12 @@ export const newSession = (id: string, now: number): Session => ({
   v: SCHEMA_VERSION,
 })
 
+/** The run that answers a message whose id somebody chose: known again by whoever asks for it again. */
+export function runUnder(id: string): string {
+  if (!isId(id) || id.length > 60) throw invalid(`id: ${ID_EXPECTED}, at most 60 of them`)
+  return `${id}_run`
+}
+
 /** A new message at the end of what is shown, and the session itself where it is the first. */
 export function sendIntent(
   state: SessionState,
@@ -108,18 +116,24 @@ export function sendIntent(
     ...(output && { output: shapeOf(output) }),
   }
   const content = blocksOf(input)
-  const id = createId()
-  const runId = createId()
+  const id = options.id ?? createId()
+  const runId = options.id === undefined ? createId() : runUnder(id)
   const message = userMessage(state, { id, parentId, content, ...kept }, now)
   const body = { id, runId, parentId, content, ...kept, ...(whenBusy && { whenBusy }) }
   const requests: Intent['requests'] = [{ id, request: { type: 'send', body } }]
   if (state.session) return { message, headId: id, runId, requests }
+  const { title, metadata: about } = asJson(
+    options.session ?? {},
+    CreateSession,
+    'session: expected title, metadata',
+  )
+  const own = { ...(title !== undefined && { title }), ...(about && { metadata: about }) }
   const create = {
     id: createId(),
-    request: { type: 'createSession' as const, body: { id: state.sessionId } },
+    request: { type: 'createSession' as const, body: { ...own, id: state.sessionId } },
   }
   return {
-    session: newSession(state.sessionId, now),
+    session: { ...newSession(state.sessionId, now), ...own },
     message,
     headId: id,
     runId,

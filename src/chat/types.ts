@@ -56,6 +56,13 @@ export interface SendOptions {
    * @default 'queue'
    */
   whenBusy?: WhenBusy
+  /**
+   * The message's id, at most 60 characters: what is sent again under one that is there already is not, and `answer` is that of
+   * the first. @default a new one
+   */
+  id?: string
+  /** What the session is created with, where this is the first that is said in it. */
+  session?: { title?: string; metadata?: Record<string, unknown> }
   metadata?: Record<string, unknown>
   /** Whether this is the task from now on, instead of earlier ones: kept as `metadata.goal`, which `goalNote` goes by. @default false */
   goal?: boolean

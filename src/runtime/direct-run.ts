@@ -8,6 +8,7 @@ import { openGate } from '../turn/gate.ts'
 import { nextStep } from '../turn/next.ts'
 import { type RunLog, type RunOptions, runTurn } from '../turn/run-turn.ts'
 import { storedExecutions } from '../turn/stored-executions.ts'
+import { type Bell, createBell } from './bell.ts'
 import type { DirectOptions } from './direct.ts'
 import { recordsOf } from './records.ts'
 
@@ -94,6 +95,15 @@ export interface Runs {
   readonly keeping: Set<Promise<void>>
 }
 
+export const newRuns = (options: DirectOptions): Runs => ({
+  options,
+  running: new Map(),
+  cancelled: new Set(),
+  heeded: new Set(),
+  deleted: new Set(),
+  keeping: new Set(),
+})
+
 /** Runs of a session come one after another. Throws `aborted` for who does not want to wait any longer. */
 export async function turn({ running }: Runs, sessionId: string, signal: AbortSignal): Promise<void> {
   let leave = () => {}
@@ -141,24 +151,6 @@ async function decision(given: Given, bell: Bell): Promise<TurnOf> {
   } finally {
     timer.abort()
     gate.close()
-  }
-}
-
-/** Wakes whoever waits for news. */
-interface Bell {
-  ring(): void
-  /** Resolves at the next ring from now on. */
-  rung(): Promise<void>
-}
-
-function createBell(): Bell {
-  let ring = () => {}
-  return {
-    ring: () => ring(),
-    rung: () =>
-      new Promise((resolve) => {
-        ring = resolve
-      }),
   }
 }
 

@@ -1,17 +1,16 @@
 import type { CallOptions, Model } from '../adapters/contract.ts'
 import type { OutboxRequest } from '../chat/ports.ts'
 import type { Accepted, DispatchContext, Runtime, RuntimeHost } from '../chat/runtime-port.ts'
-import { errorData, TidemarkError } from '../lib/errors.ts'
+import { TidemarkError } from '../lib/errors.ts'
 import { expectOption, hasMethod } from '../lib/expect.ts'
-import { isSettled } from '../message/schema.ts'
 import type { Command, WhenBusy } from '../protocol/commands.ts'
-import type { ChatEvent } from '../protocol/events.ts'
 import { readCalls } from '../turn/call-log.ts'
 import { decided, decisionEvent } from '../turn/decision.ts'
 import type { RunOptions } from '../turn/run-turn.ts'
 import type { Tool } from '../turn/tool.ts'
 import type { WatchCalls } from '../turn/watch.ts'
-import { begin, type Runs, turn, turnOfRun } from './direct-run.ts'
+import { begin, newRuns, type Runs, turn } from './direct-run.ts'
+import { endOf, goOn } from './go-on.ts'
 import { preview } from './preview.ts'
 import { recordsOf } from './records.ts'
 
@@ -82,40 +81,6 @@ function makeWay({ running, heeded }: Runs, sessionId: string, waiting: readonly
       heeded.add(runId)
       run.abort.abort()
     }
-  }
-}
-
-/** Attempts after which an answer is no longer asked for again: what waits behind it has to be sent some time. */
-const MOST_ATTEMPTS = 8
-
-/** That an answer which nobody was asked for has come to its end. */
-const endOf = (id: string, runId: string): ChatEvent[] => [
-  { type: 'message.interrupted', id },
-  { type: 'run.finished', runId, outcome: 'interrupted' },
-]
-
-/** Goes on with an answer that was cut off; where that is not possible, it stays as it is. */
-async function goOn(
-  runs: Runs,
-  host: RuntimeHost,
-  { sessionId, signal, attempts }: DispatchContext,
-  { runId, resumes }: Question,
-): Promise<void> {
-  const { history, trail } = await turnOfRun(host, sessionId, runId)
-  const last = trail.at(-1)
-  const isKept = resumes && last?.status === 'interrupted'
-  const resumed = last?.role === 'assistant' && (isKept || last.status === 'pending') ? last : undefined
-  // A run that was stopped meanwhile still has to answer its calls.
-  if (isKept ? runs.cancelled.has(runId) : trail.every(isSettled)) return
-  try {
-    const cut = resumed?.continues && (await host.history(sessionId, resumed.continues)).at(-1)
-    const turnOf = { sessionId, runId, history, trail: resumed ? trail.slice(0, -1) : trail }
-    const own = { ...(resumed && { resumed }), ...(cut && cut.role === 'assistant' && { continues: cut }) }
-    await begin(runs, host, { ...turnOf, ...own }, signal)
-  } catch (thrown) {
-    if (attempts < MOST_ATTEMPTS || host.offline()) throw thrown
-    if (resumed?.status === 'pending') await host.append(sessionId, endOf(resumed.id, runId))
-    throw new TidemarkError('not-found', `not resumed: ${errorData(thrown).message}`)
   }
 }
 
@@ -205,14 +170,7 @@ export function direct(options: DirectOptions): Runtime {
   )
   const { model } = options
   let host: RuntimeHost | undefined
-  const runs: Runs = {
-    options,
-    running: new Map(),
-    cancelled: new Set(),
-    heeded: new Set(),
-    deleted: new Set(),
-    keeping: new Set(),
-  }
+  const runs = newRuns(options)
 
   function opened(): RuntimeHost {
     if (host) return host

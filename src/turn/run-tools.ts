@@ -70,7 +70,11 @@ function planned({ options }: Run, { message }: PendingCall, given: Plan): ToolM
 }
 
 /** The result of a call that is to have one; undefined for one that waits. */
-async function resultOf(run: Run, { call, key }: PendingCall, given: Plan): Promise<ToolResult | undefined> {
+async function resultOf(
+  run: Run,
+  { call, key, message }: PendingCall,
+  given: Plan,
+): Promise<ToolResult | undefined> {
   if (given.type === 'wait') return undefined
   if (given.type === 'answer') return given.result
   const { gate, options } = run
@@ -79,7 +83,9 @@ async function resultOf(run: Run, { call, key }: PendingCall, given: Plan): Prom
   const { tool, args } = given
   const known = await executions?.begin(key, tool.idempotent)
   if (known) return known
-  const context = { signal: gate.signal, toolCallId: call.id, key }
+  const attempt = (message.attempts ?? 0) + 1
+  const { sessionId } = options
+  const context = { signal: gate.signal, toolCallId: call.id, key, sessionId, attempt }
   const result = (await tool.execute?.(args, context, env)) ?? failure(CUT_OFF)
   await executions?.end(key, result)
   return result

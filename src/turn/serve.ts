@@ -62,7 +62,8 @@ export async function serve(
   if (signal.aborted) return undefined
   const known = await executions.begin(key, tool.idempotent)
   if (known) return said(known)
-  const context = { signal, toolCallId: call.id, key }
+  const { sessionId } = message
+  const context = { signal, toolCallId: call.id, key, sessionId, attempt: executions.begun(key) }
   const result = signal.aborted ? undefined : await tool.execute?.(args, context, env)
   // How far it came, nobody knows: whoever goes on with it says so.
   if (!result || signal.aborted) return undefined

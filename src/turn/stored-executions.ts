@@ -37,7 +37,13 @@ const MOST_ATTEMPTS = 3
  * What was executed, in the chat's own storage, where the first of several tabs wins. While storage fails, what a tab did
  * itself is all that is known: nothing else of it outlives the tab either.
  */
-export function storedExecutions(storage: ExecutionStorage, sessionId: string): Executions {
+export function storedExecutions(
+  storage: ExecutionStorage,
+  sessionId: string,
+): Executions & {
+  /** How often a call was begun, as far as is known here. */
+  begun(key: string): number
+} {
   const written = new Map<string, number>()
 
   /** Writes what is known of a call, over what was known. Throws \`conflict\` where somebody else has done so. */
@@ -72,6 +78,7 @@ export function storedExecutions(storage: ExecutionStorage, sessionId: string): 
   }
 
   return {
+    begun: (key) => written.get(key) ?? 1,
     begin: (key, again) => begin(key, again, null),
     // What cannot be written is in the call's message all the same.
     end: (key, result) => put(key, written.get(key) ?? null, result).catch(() => undefined),

@@ -24,9 +24,14 @@ export interface ToolContext {
   toolCallId: string
   /** The same each time this call is executed, and for no other: an idempotency key for what the tool does elsewhere. */
   key: string
+  /** Where the call was made. */
+  sessionId: string
+  /** How often it was begun, this time included: more than once only after a crash. */
+  attempt: number
 }
 
-type Arguments<S extends Schema> = S extends StandardSchema ? OutputOf<S> : unknown
+/** What a tool of this schema is called with. */
+export type Arguments<S extends Schema> = S extends StandardSchema ? OutputOf<S> : unknown
 
 export interface ToolOptions<S extends Schema = Schema> {
   name: string

@@ -46,6 +46,20 @@ describe('what is said', () => {
   test('carries options only where they are given', () => {
     const options = { whenBusy: 'interrupt' as const, metadata: { a: undefined, b: [1, new Date(0)] } }
     const { message, requests } = sendIntent(talk, 'b', 'hi', options, given())
+    const named = sendIntent(
+      emptyState(SESSION),
+      null,
+      'hi',
+      { id: 'mine', session: { title: 'T', metadata: { a: 1 } } },
+      given(),
+    )
+    expect(named.requests.map(({ request }) => request)).toMatchObject([
+      { type: 'createSession', body: { id: SESSION, title: 'T', metadata: { a: 1 } } },
+      { type: 'send', body: { id: 'mine', runId: 'mine_run' } },
+    ])
+    expect(named.session).toMatchObject({ title: 'T', metadata: { a: 1 } })
+    for (const id of ['no id', '', 'x'.repeat(61)])
+      expect(() => sendIntent(talk, 'b', 'hi', { id }, given())).toThrow(/^id: /)
     const goal = sendIntent(talk, 'b', 'hi', { metadata: { a: 1 }, goal: true }, given())
     expect(goal.message.metadata).toEqual({ a: 1, goal: true })
     expect(goal.requests[0]?.request).toMatchObject({ body: { metadata: { goal: true } } })

@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest'
 import { createChat } from '../../src/chat/create.ts'
-import type { ChatSession } from '../../src/chat/types.ts'
+import type { Chat, ChatSession } from '../../src/chat/types.ts'
 import type { ToolMessage } from '../../src/message/schema.ts'
 import { textOf } from '../../src/message/text.ts'
 import { direct } from '../../src/runtime/direct.ts'
@@ -11,7 +11,7 @@ import { type WatchedStorage, watchedStorage } from '../chat/storages.ts'
 import { createWorld } from '../chat/world.ts'
 import { type Client, openClient, reload as reloadClient } from '../scenarios/client.ts'
 import { createBrowser, type Page } from '../scenarios/page.ts'
-import { pass, startServer, until } from '../scenarios/server.ts'
+import { pass, type Server, startServer, until } from '../scenarios/server.ts'
 import { temporaryFolder } from '../server/stage.ts'
 
 /** What makes a tool's `execute` that is noted each time it is called. */
@@ -20,7 +20,8 @@ export type Spy = (name: string, work?: (args: unknown) => unknown) => NonNullab
 export interface SceneOptions {
   /** What the model says after so many answers to the question. */
   steps: readonly ScriptStep[] | ((question: string, answered: number) => ScriptStep)
-  tools(spy: Spy): Tool[]
+  /** @param chat where they run: that of the page, or one of the server's own over its handler */
+  tools(spy: Spy, chat: () => Chat): Tool[]
 }
 
 /** A chat with a model that calls tools, over one of the runtimes. Its pages and servers can go without a word. */
@@ -28,6 +29,8 @@ export interface Scene {
   /** What was executed: name and arguments. */
   readonly executed: readonly string[]
   readonly session: ChatSession
+  /** Another session of the same chat. */
+  sessionOf(id: string): ChatSession
   /** The page goes, and comes back. */
   reload(): Promise<void>
   /** So does what executes the tools: the server where there is one, else the page. */
@@ -69,9 +72,12 @@ function directScene(options: SceneOptions): Scene {
   const browser = createBrowser()
   function open(storage: WatchedStorage, page: Page) {
     let alive = true
-    const tools = options.tools(spyOn(executed, () => alive))
+    const tools = options.tools(
+      spyOn(executed, () => alive),
+      () => chat,
+    )
     const runtime = direct({ model: modelOf(options), tools, structured })
-    const chat = createChat({ storage, env: world.env, runtime, platform: page.platform })
+    const chat: Chat = createChat({ storage, env: world.env, runtime, platform: page.platform })
     onTestFinished(() => chat.close())
     async function die() {
       alive = false
@@ -79,7 +85,7 @@ function directScene(options: SceneOptions): Scene {
       // Its locks go with it; what it would still say is not written.
       await chat.close()
     }
-    return { session: chat.session('s'), storage, die }
+    return { chat, session: chat.session('s'), storage, die }
   }
   let now = open(watchedStorage(undefined, 'db'), browser.page())
   async function reload() {
@@ -91,6 +97,7 @@ function directScene(options: SceneOptions): Scene {
     get session() {
       return now.session
     },
+    sessionOf: (id) => now.chat.session(id),
     reload,
     crash: reload,
     other: () => open(now.storage.reopen(), browser.page()).session,
@@ -99,15 +106,34 @@ function directScene(options: SceneOptions): Scene {
   }
 }
 
+/** A process of a server: what it executes is noted while it lives, and its tools may have a chat of its own over it. */
+function processOf(options: SceneOptions, executed: string[], openInner: () => Client) {
+  const life = { ends: false }
+  let inner: Client | undefined
+  const chat = () => {
+    inner ??= openInner()
+    return inner.chat
+  }
+  const spy = spyOn(executed, () => !life.ends)
+  return {
+    tools: options.tools(spy, chat),
+    die() {
+      life.ends = true
+      if (!inner) return
+      inner.line.online = false
+      inner.line.cut()
+      void inner.chat.close()
+    },
+  }
+}
+
 function remoteScene(options: SceneOptions): Scene {
   const world = createWorld()
   const executed: string[] = []
-  const process = () => {
-    const life = { ends: false }
-    return { life, tools: options.tools(spyOn(executed, () => !life.ends)) }
-  }
+  const process = () => processOf(options, executed, () => openClient(server, { name: `inner-${++pages}` }))
+  let pages = 0
   let now = process()
-  const server = startServer({
+  const server: Server = startServer({
     world,
     file: `${temporaryFolder()}/chat.db`,
     model: modelOf(options),
@@ -115,18 +141,18 @@ function remoteScene(options: SceneOptions): Scene {
     batch: 0,
     lease: 2_000,
   })
-  let pages = 0
   let client: Client = openClient(server)
   return {
     executed,
     get session() {
       return client.session
     },
+    sessionOf: (id) => client.chat.session(id),
     async reload() {
       client = await reloadClient(client, `page-${++pages}`)
     },
     async crash() {
-      now.life.ends = true
+      now.die()
       server.die()
       client.line.cut()
       now = process()
