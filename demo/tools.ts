@@ -3,7 +3,7 @@ import * as z from 'zod/mini'
 import { sumIn } from './stand-in/arithmetic.ts'
 
 const Sum = z.object({ expression: z.string() })
-const Nothing = z.object({})
+const Place = z.object({ zone: z.optional(z.string()) })
 
 /** What the model may use, in the page and on the server alike: a calculator, and a clock that has to be asked for. */
 export const tools: readonly Tool[] = [
@@ -21,12 +21,17 @@ export const tools: readonly Tool[] = [
   }),
   tool({
     name: 'clock',
-    description: 'Tells the time and the day where the user is.',
-    parameters: Nothing,
-    jsonSchema: z.toJSONSchema(Nothing),
+    description: 'Tells the time and the day where the user is, or in a time zone such as Asia/Tokyo.',
+    parameters: Place,
+    jsonSchema: z.toJSONSchema(Place),
     idempotent: true,
     // Where somebody is can be told by their clock.
     needsApproval: true,
-    execute: () => new Date().toLocaleString('en-GB', { dateStyle: 'full', timeStyle: 'short' }),
+    execute: ({ zone }) =>
+      new Date().toLocaleString('en-GB', {
+        dateStyle: 'full',
+        timeStyle: 'short',
+        ...(zone !== undefined && { timeZone: zone }),
+      }),
   }),
 ]

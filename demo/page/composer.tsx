@@ -1,4 +1,5 @@
-import { type FormEvent, type RefObject, useLayoutEffect } from 'react'
+import { type FormEvent, type RefObject, useLayoutEffect, useState } from 'react'
+import type { SendOptions } from 'tidemark'
 import { useFocusTarget } from './focus.tsx'
 import { Icon } from './icon.tsx'
 import { useKept } from './kept.ts'
@@ -8,7 +9,7 @@ interface Props {
   sessionId: string
   running: boolean
   /** False where it was not taken: the text stays. */
-  send: (text: string) => Promise<boolean>
+  send: (text: string, options?: SendOptions) => Promise<boolean>
   stop: () => void
 }
 
@@ -22,7 +23,24 @@ function useFittingHeight(ref: RefObject<HTMLElement | null>): void {
   })
 }
 
-function Tools({ running, stop, empty }: { running: boolean; stop: () => void; empty: boolean }) {
+type WhenBusy = NonNullable<SendOptions['whenBusy']>
+
+/** What a message does to the answer that is being written, in words. */
+const WAYS: readonly [WhenBusy, string][] = [
+  ['queue', 'Send after this answer'],
+  ['steer', 'Let this answer read it'],
+  ['interrupt', 'Stop this answer for it'],
+]
+
+interface ToolsProps {
+  running: boolean
+  stop: () => void
+  empty: boolean
+  way: WhenBusy
+  choose: (way: WhenBusy) => void
+}
+
+function Tools({ running, stop, empty, way, choose }: ToolsProps) {
   return (
     <div className="composer-tools">
       <p id="composer-keys" className="keys">
@@ -30,9 +48,25 @@ function Tools({ running, stop, empty }: { running: boolean; stop: () => void; e
         answer
       </p>
       {running ? (
-        <button type="button" className="stop" onClick={stop}>
-          <Icon name="stop" /> Stop
-        </button>
+        <>
+          <select
+            className="way"
+            aria-label="What you send now"
+            value={way}
+            onChange={(event) => {
+              for (const [known] of WAYS) if (known === event.target.value) choose(known)
+            }}
+          >
+            {WAYS.map(([known, words]) => (
+              <option key={known} value={known}>
+                {words}
+              </option>
+            ))}
+          </select>
+          <button type="button" className="stop" onClick={stop}>
+            <Icon name="stop" /> Stop
+          </button>
+        </>
       ) : null}
       <button type="submit" className="send" aria-label="Send" title="Send" disabled={empty}>
         <Icon name="send" />
@@ -44,6 +78,7 @@ function Tools({ running, stop, empty }: { running: boolean; stop: () => void; e
 /** Where one writes. What is written and not yet sent outlives a reload. */
 export function Composer({ sessionId, running, send, stop }: Props) {
   const [draft, setDraft] = useKept(`draft.${sessionId}`)
+  const [way, setWay] = useState<WhenBusy>('queue')
   const { ref, ...target } = useFocusTarget<HTMLTextAreaElement>(`composer:${sessionId}`)
   useFittingHeight(ref)
   const submit = async (event?: FormEvent) => {
@@ -51,7 +86,7 @@ export function Composer({ sessionId, running, send, stop }: Props) {
     const text = draft.trim()
     if (!text) return
     setDraft('')
-    if (!(await send(text))) setDraft(draft)
+    if (!(await send(text, running ? { whenBusy: way } : {}))) setDraft(draft)
   }
   return (
     <form className="composer" aria-label="Write" onSubmit={submit}>
@@ -75,7 +110,7 @@ export function Composer({ sessionId, running, send, stop }: Props) {
             submit()
           }}
         />
-        <Tools running={running} stop={stop} empty={!draft.trim()} />
+        <Tools running={running} stop={stop} empty={!draft.trim()} way={way} choose={setWay} />
       </div>
     </form>
   )

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 import type { Chat, Connection, ErrorData } from 'tidemark'
 import { useStore } from 'tidemark/react'
 
@@ -44,10 +44,12 @@ export function Banners({
   chat,
   line,
   error,
+  children,
 }: {
   chat: Chat
   line: Connection
   error: ErrorData | undefined
+  children?: ReactNode
 }) {
   const health = useStore(chat.health)
   const kept = health.storage === 'disk'
@@ -81,6 +83,7 @@ export function Banners({
           {health.quarantined === 1 ? ' was' : ' were'} set aside.
         </p>
       ) : null}
+      {children}
     </div>
   )
 }

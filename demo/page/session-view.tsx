@@ -1,9 +1,10 @@
 import { lazy, Suspense, useCallback, useEffect, useMemo, useState } from 'react'
-import type { Chat, ChatSession, Connection } from 'tidemark'
+import type { Chat, ChatSession, Connection, SendOptions } from 'tidemark'
 import { useSession } from 'tidemark/react'
 import { useAttempt } from './attempt.tsx'
 import { Composer } from './composer.tsx'
 import { Banners, ConnectionState, useLine } from './connection.tsx'
+import { WaitingElsewhere } from './elsewhere.tsx'
 import { useFocusOn } from './focus.tsx'
 import { Icon } from './icon.tsx'
 import { isFreeEscape } from './keys.ts'
@@ -45,10 +46,10 @@ function useActions(session: ChatSession) {
         await attempt(() => session.stop())
         focusOn(`composer:${session.id}`)
       },
-      send: (text: string) =>
+      send: (text: string, options: SendOptions = {}) =>
         attempt(async () => {
           const untitled = !session.get().session?.title
-          const sent = await session.send(text)
+          const sent = await session.send(text, options)
           // A message that fails says so itself, in the list.
           sent.answer.catch(() => {})
           if (untitled) await session.rename(titleFrom(text))
@@ -123,7 +124,9 @@ export function SessionView({ chat, session, standIn, openDrawer }: Props) {
   return (
     <ConversationContext value={conversation}>
       <Bar title={title} line={line} openDrawer={openDrawer} inspecting={inspecting} inspect={toggle} />
-      <Banners chat={chat} line={line} error={snapshot.error} />
+      <Banners chat={chat} line={line} error={snapshot.error}>
+        <WaitingElsewhere {...snapshot} />
+      </Banners>
       <div className="talk">
         <div className="said">
           <Transcript key={session.id} snapshot={snapshot} line={line} standIn={standIn} ask={actions.send} />

@@ -57,6 +57,7 @@ function Rows({ snapshot, line, messages }: RowsProps) {
         siblings={session.branches(message.id).join(' ')}
         settled={index <= mark}
         busy={snapshot.status === 'running'}
+        still={snapshot.status !== 'running' || snapshot.waiting.length > 0}
         line={line}
       />
       {index === mark ? <TidemarkLine last={index === messages.length - 1} /> : null}

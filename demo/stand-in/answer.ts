@@ -39,6 +39,7 @@ export function answerTo(all: readonly Said[]): string {
 
 /** Kinds of question, tried in this order. */
 const KINDS: readonly ((question: Question) => string | undefined)[] = [
+  rest,
   silence,
   clock,
   sum,
@@ -72,6 +73,14 @@ function backward({ before }: Question): string {
   return `You have asked me ${times}; the last time it was:\n\n${quote(last)}\n\n`
 }
 
+/** The rest of an answer that was cut off, where somebody asks for it. */
+function rest({ text, all }: Question): string | undefined {
+  if (!text.startsWith('[continue]')) return undefined
+  const said = all.at(-2)?.text ?? ''
+  const whole = answerTo(all.slice(0, -2))
+  return whole.startsWith(said) ? whole.slice(said.length) : whole
+}
+
 function silence({ text }: Question): string | undefined {
   return text === '' ? 'I see a message without words. I am a stand-in, and I can only read text.' : undefined
 }
@@ -84,6 +93,8 @@ function clock({ text, all }: Question): string | undefined {
   const last = all.at(-1)
   if (!asksForTime(text) || last?.role !== 'tool') return undefined
   const { data } = z.safeParse(Result, JSON.parse(last.text))
+  if (data && 'error' in data && !data.error.includes('did not allow'))
+    return `The clock could not say: ${data.error}. I am a stand-in, and have none of my own.`
   if (data && 'data' in data) return `It is **${String(data.data)}**, as far as your clock knows.`
   return 'I did not look at the clock, so I cannot say what time it is. I am a stand-in, and have none of my own.'
 }

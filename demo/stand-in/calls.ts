@@ -11,6 +11,13 @@ export interface WantedCall {
 export const asksForTime = (text: string): boolean =>
   /\bwhat('s| is) the (time|date)\b|\bwhat (time|day|date) is it\b|\btime is it\b/i.test(text)
 
+/** The time zone of a city that is asked for, where there is one of its name. */
+function zoneIn(text: string): string | undefined {
+  const [, city = ''] = /\bin ([\p{L} ]+)/u.exec(text) ?? []
+  const name = `/${city.trim().replaceAll(' ', '_').toLowerCase()}`
+  return Intl.supportedValuesOf('timeZone').find((zone) => zone.toLowerCase().endsWith(name))
+}
+
 /** What has to be found out for a question, by the tools that are offered; undefined where nothing has, or it is known. */
 export function callFor(said: readonly Said[], tools: readonly string[]): WantedCall | undefined {
   const last = said.at(-1)
@@ -18,5 +25,7 @@ export function callFor(said: readonly Said[], tools: readonly string[]): Wanted
   const id = `call_${said.length}`
   const sum = tools.includes('calculate') ? sumIn(last.text) : undefined
   if (sum) return { id, name: 'calculate', arguments: { expression: sum.expression } }
-  return tools.includes('clock') && asksForTime(last.text) ? { id, name: 'clock', arguments: {} } : undefined
+  if (!tools.includes('clock') || !asksForTime(last.text)) return undefined
+  const zone = zoneIn(last.text)
+  return { id, name: 'clock', arguments: zone === undefined ? {} : { zone } }
 }

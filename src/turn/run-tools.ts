@@ -18,14 +18,16 @@ type Plan =
 const MOST_ATTEMPTS = 3
 
 const answerWith = (error: string): Plan => ({ type: 'answer', result: failure(error) })
-const STOPPED_BEFORE = 'the run was stopped before the tool was executed'
+/** What is said of a call that a stop came before. It may have been begun: by whoever crashed, or elsewhere. */
+const stoppedBefore = ({ stage }: ToolMessage): string =>
+  stage === 'started' || stage === 'client' ? CUT_OFF : 'the run was stopped before the tool was executed'
 
 /** Why a call is not looked at any further. */
 function objection(run: Run, { call, message }: PendingCall, tool: Tool | undefined): string | undefined {
   const { stage, expiresAt, attempts = 0 } = message
   // Who remembers what was executed is asked, before it is executed, whether that came to an end.
   const isBegun = stage === 'started' && !run.options.executions
-  if (run.gate.signal.aborted) return stage === 'started' ? CUT_OFF : STOPPED_BEFORE
+  if (run.gate.signal.aborted) return stoppedBefore(message)
   if (!tool) return `there is no tool named ${JSON.stringify(call.name)}`
   if (stage === 'started' && (attempts >= MOST_ATTEMPTS || (isBegun && !tool.idempotent))) return CUT_OFF
   if (expiresAt === undefined || isWaiting(message, run.readAt)) return undefined
@@ -42,13 +44,13 @@ async function plan(run: Run, pending: PendingCall): Promise<Plan> {
   if (objected !== undefined || !tool) return answerWith(objected ?? CUT_OFF)
   const given = message.arguments === undefined ? call : { ...call, arguments: message.arguments }
   const checked = await run.gate.race(tool.check(given))
-  if (checked === STOPPED) return answerWith(STOPPED_BEFORE)
+  if (checked === STOPPED) return answerWith(stoppedBefore(message))
   if ('refused' in checked) return { type: 'answer', result: checked.refused }
   const { args } = checked
   if (stage === undefined) {
     try {
       const asks = await run.gate.race(tool.needsApproval(args))
-      if (asks === STOPPED) return answerWith(STOPPED_BEFORE)
+      if (asks === STOPPED) return answerWith(stoppedBefore(message))
       if (asks) return { type: 'wait', stage: 'approval', timeout: tool.approvalTimeout }
     } catch (thrown) {
       return answerWith(`the call could not be judged: ${errorData(thrown).message}`)
@@ -79,7 +81,7 @@ async function resultOf(
   if (given.type === 'answer') return given.result
   const { gate, options } = run
   const { executions, env } = options
-  if (gate.signal.aborted) return failure(STOPPED_BEFORE)
+  if (gate.signal.aborted) return failure(stoppedBefore(message))
   const { tool, args } = given
   const known = await executions?.begin(key, tool.idempotent)
   if (known) return known

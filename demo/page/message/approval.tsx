@@ -1,11 +1,70 @@
-import { useEffect, useId } from 'react'
+import { useEffect, useId, useState } from 'react'
 import type { ToolMessage } from 'tidemark'
 import { useAnnounce } from '../announcer.tsx'
 import { useAttempt } from '../attempt.tsx'
-import { useFocusOn } from '../focus.tsx'
+import { useFocusOn, useFocusTarget } from '../focus.tsx'
 import { useConversation } from './conversation.ts'
 
-/** Asks whether a call may be executed. It takes no focus away: who writes goes on writing, and is told. */
+/** What the model wants a call to be executed with, as text. */
+function useArguments({ parentId, toolCallId }: ToolMessage): string {
+  const { session } = useConversation()
+  for (let id = parentId; id !== null; ) {
+    const before = session.message(id).get()
+    if (before?.role === 'assistant')
+      for (const block of before.content)
+        if (block.type === 'toolCall' && block.id === toolCallId)
+          return JSON.stringify(block.arguments ?? {}, null, 2)
+    id = before?.role === 'tool' ? before.parentId : null
+  }
+  return '{}'
+}
+
+/** The value of a JSON text; undefined where it is none. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+interface EditorProps {
+  id: string
+  draft: string
+  change: (draft: string) => void
+  cancel: () => void
+}
+
+function ArgumentsEditor({ id, draft, change, cancel }: EditorProps) {
+  const name = useId()
+  const target = useFocusTarget<HTMLTextAreaElement>(`arguments:${id}`)
+  const isJson = parsed(draft) !== undefined
+  return (
+    <div className="arguments">
+      <label htmlFor={name}>What it is used with, as JSON</label>
+      <textarea
+        {...target}
+        id={name}
+        value={draft}
+        rows={Math.min(8, draft.split('\n').length + 1)}
+        spellCheck={false}
+        aria-invalid={!isJson}
+        aria-describedby={`${name}-problem`}
+        onChange={(event) => change(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key !== 'Escape') return
+          event.stopPropagation()
+          cancel()
+        }}
+      />
+      <p id={`${name}-problem`} className="problem" role="status">
+        {isJson ? '' : 'This is not JSON yet.'}
+      </p>
+    </div>
+  )
+}
+
+/** Asks whether a call may be executed, and with what. It takes no focus away: who writes goes on writing, and is told. */
 export function Approval({ message }: { message: ToolMessage }) {
   const { session } = useConversation()
   const attempt = useAttempt()
@@ -13,23 +72,46 @@ export function Approval({ message }: { message: ToolMessage }) {
   const focusOn = useFocusOn()
   const name = useId()
   const { id, toolName } = message
+  const wanted = useArguments(message)
+  const [draft, setDraft] = useState<string>()
+  const group = useFocusTarget<HTMLDivElement>(`approval:${id}`)
+  const changer = useFocusTarget<HTMLButtonElement>(`change:${id}`)
   useEffect(() => announce(`The answer waits: may it use ${toolName}?`), [announce, toolName])
   const decide = (work: () => Promise<void>) => async () => {
     // The buttons go with the question.
     if (await attempt(work)) focusOn(`composer:${session.id}`)
   }
+  const toggle = () => {
+    setDraft(draft === undefined ? wanted : undefined)
+    focusOn(draft === undefined ? `arguments:${id}` : `change:${id}`)
+  }
+  const isChanged = draft !== undefined && draft !== wanted
+  const options = isChanged ? { arguments: parsed(draft) } : {}
   return (
-    // biome-ignore lint/a11y/useSemanticElements: nothing in it is a form field
-    <div className="approval" role="group" aria-labelledby={name}>
+    // biome-ignore lint/a11y/useSemanticElements: it is a question, not part of a form
+    <div className="approval" role="group" aria-labelledby={name} tabIndex={-1} {...group}>
       <p id={name}>
         The answer wants to use <code>{toolName}</code>. May it?
       </p>
+      {draft !== undefined ? (
+        <ArgumentsEditor id={id} draft={draft} change={setDraft} cancel={toggle} />
+      ) : wanted === '{}' ? null : (
+        <pre>{wanted}</pre>
+      )}
       <div className="row">
+        <button type="button" className="word change" onClick={toggle} {...changer}>
+          {draft === undefined ? 'Change what with' : 'Leave as it was'}
+        </button>
         <button type="button" className="word" onClick={decide(() => session.reject(id))}>
           Don’t allow
         </button>
-        <button type="button" className="solid" onClick={decide(() => session.approve(id))}>
-          Allow
+        <button
+          type="button"
+          className="solid"
+          disabled={draft !== undefined && parsed(draft) === undefined}
+          onClick={decide(() => session.approve(id, options))}
+        >
+          {isChanged ? 'Allow this' : 'Allow'}
         </button>
       </div>
     </div>

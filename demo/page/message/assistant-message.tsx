@@ -14,6 +14,7 @@ interface Props {
   message: AssistantRecord
   siblings: readonly string[]
   busy: boolean
+  still: boolean
   /** Said between the content and the tools. */
   children: ReactNode
 }
@@ -84,7 +85,6 @@ function Origin({ message }: { message: AssistantRecord }) {
   const parts = [
     message.model,
     message.usage ? `${message.usage.total.toLocaleString('en')} tokens` : undefined,
-    message.stopReason === 'length' ? 'cut off at its length limit' : undefined,
   ].filter((part) => part !== undefined)
   return parts.length > 0 ? <span className="origin">{parts.join(' · ')}</span> : null
 }
@@ -92,7 +92,7 @@ function Origin({ message }: { message: AssistantRecord }) {
 /** A block has no identity but its place. */
 const placed = (blocks: readonly AssistantBlock[]) => blocks.map((block, place) => ({ block, place }))
 
-export function AssistantMessage({ message, siblings, busy, children }: Props) {
+export function AssistantMessage({ message, siblings, busy, still, children }: Props) {
   const streaming = message.status === 'streaming'
   const settled = !streaming && message.status !== 'pending'
   const last = message.content.length - 1
@@ -106,7 +106,7 @@ export function AssistantMessage({ message, siblings, busy, children }: Props) {
       {children}
       {settled ? (
         <div className="tools">
-          <Branches id={message.id} siblings={siblings} busy={busy} />
+          <Branches id={message.id} siblings={siblings} busy={!still} />
           {text ? <CopyButton text={text} label="Copy answer" /> : null}
           {message.status === 'completed' ? <Regenerate id={message.id} busy={busy} /> : null}
           <Origin message={message} />

@@ -16,6 +16,8 @@ interface Props {
   settled: boolean
   /** A run is in flight. */
   busy: boolean
+  /** Nothing is written just now: one may look at other versions. */
+  still: boolean
   line: Connection
 }
 
@@ -52,6 +54,7 @@ interface BodyProps {
   message: Message
   siblings: readonly string[]
   busy: boolean
+  still: boolean
   /** What is to be said about the message, where its content ends. */
   children: ReactNode
 }
@@ -70,7 +73,7 @@ function Body({ message, ...rest }: BodyProps) {
 }
 
 /** One message. It watches that message alone: while an answer grows, no other row renders. */
-export const Row = memo(function Row({ id, siblings, settled, busy, line }: Props) {
+export const Row = memo(function Row({ id, siblings, settled, line, ...run }: Props) {
   const { session } = useConversation()
   const message = useMessage(session, id)
   useAnnouncedEnd(message)
@@ -90,7 +93,7 @@ export const Row = memo(function Row({ id, siblings, settled, busy, line }: Prop
       <p className="byline" aria-hidden="true">
         <span>{NAMES[message.role]}</span> <time>{timeOf(message)}</time>
       </p>
-      <Body message={message} siblings={siblings.split(' ')} busy={busy}>
+      <Body message={message} siblings={siblings.split(' ')} {...run}>
         <StatusLine message={message} line={line} />
       </Body>
     </article>

@@ -1,4 +1,4 @@
-import type { Connection, ErrorData, Message } from 'tidemark'
+import { type Connection, type ErrorData, type Message, textOf } from 'tidemark'
 import { useAttempt } from '../attempt.tsx'
 import { useFocusOn } from '../focus.tsx'
 import { useConversation } from './conversation.ts'
@@ -44,9 +44,16 @@ function Remedies({ message }: { message: Message }) {
   const mine = message.role === 'user'
   return (
     <span className="remedies">
-      <button type="button" className="word" onClick={act(() => session.retry(message.id))}>
-        {mine ? 'Send again' : 'Ask again'}
-      </button>
+      {!mine && textOf(message) ? (
+        <button type="button" className="word" onClick={act(() => session.continue(message.id))}>
+          Continue
+        </button>
+      ) : null}
+      {message.status === 'completed' ? null : (
+        <button type="button" className="word" onClick={act(() => session.retry(message.id))}>
+          {mine ? 'Send again' : 'Ask again'}
+        </button>
+      )}
       {mine ? (
         <button type="button" className="word" onClick={act(() => session.discard(message.id))}>
           Discard
@@ -70,6 +77,13 @@ export function StatusLine({ message, line }: { message: Message; line: Connecti
     return (
       <p className="status interrupted">
         Interrupted here, not finished.
+        <Remedies message={message} />
+      </p>
+    )
+  if (role === 'assistant' && status === 'completed' && message.stopReason === 'length')
+    return (
+      <p className="status interrupted">
+        Cut off at its length limit.
         <Remedies message={message} />
       </p>
     )

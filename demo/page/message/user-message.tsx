@@ -13,6 +13,7 @@ interface Props {
   message: UserMessageRecord
   siblings: readonly string[]
   busy: boolean
+  still: boolean
   /** Said below the bubble. */
   children: ReactNode
 }
@@ -85,7 +86,7 @@ function EditButton({ id, busy, open }: { id: string; busy: boolean; open: () =>
   )
 }
 
-export function UserMessage({ message, siblings, busy, children }: Props) {
+export function UserMessage({ message, siblings, busy, still, children }: Props) {
   const [editing, setEditing] = useState(false)
   const { session } = useConversation()
   const focusOn = useFocusOn()
@@ -109,7 +110,7 @@ export function UserMessage({ message, siblings, busy, children }: Props) {
           <Media blocks={message.content} />
         </div>
         <div className="tools">
-          <Branches id={message.id} siblings={siblings} busy={busy} />
+          <Branches id={message.id} siblings={siblings} busy={!still} />
           <CopyButton text={text} label="Copy message" />
           {message.status === 'completed' ? <EditButton id={message.id} busy={busy} open={open} /> : null}
         </div>

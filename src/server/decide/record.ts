@@ -180,7 +180,7 @@ function abandoned(message: Message, now: number): Message {
   if (message.role === 'assistant') return { ...message, status: 'interrupted', stopReason: 'aborted' }
   if (message.role !== 'tool') return message
   // The model has to learn of it: it may have had its effect.
-  const isBegun = message.stage === 'started' || message.stage === undefined
+  const isBegun = message.stage !== 'approval' && message.stage !== 'approved'
   return settled(message, failure(isBegun ? CUT_OFF : 'the run ended before the tool was executed'), now)
 }
 

@@ -1,0 +1,25 @@
+import type { SessionSnapshot } from 'tidemark'
+import { useAttempt } from './attempt.tsx'
+import { useFocusOn } from './focus.tsx'
+import { useConversation } from './message/conversation.ts'
+
+/** A call that waits on a branch that is not shown: said, with the way there. Nothing else would say why nothing goes on. */
+export function WaitingElsewhere({ waiting, messages }: Pick<SessionSnapshot, 'waiting' | 'messages'>) {
+  const { session } = useConversation()
+  const attempt = useAttempt()
+  const focusOn = useFocusOn()
+  const shown = new Set(messages.map(({ id }) => id))
+  const hidden = waiting.find(({ id }) => !shown.has(id))
+  if (!hidden) return null
+  const show = async () => {
+    if (await attempt(() => session.selectBranch(hidden.id))) focusOn(`approval:${hidden.id}`)
+  }
+  return (
+    <p className="banner" data-kind="waiting">
+      In another version of this conversation an answer waits: may it use <code>{hidden.toolName}</code>?{' '}
+      <button type="button" className="word" onClick={show}>
+        Show it
+      </button>
+    </p>
+  )
+}
