@@ -233,7 +233,7 @@ test.each(['started', 'client'] as const)(
       ...{ id: 't1', role: 'tool', parentId: 'a1', status: 'pending', stage, toolCallId: 'c1' },
       ...{ toolName: 'book', content: [], isError: false },
     }
-    const { check, ...book } = tool('book', () => 'booked')
+    const { check, ...book } = tool('book', () => 'booked', { idempotent: true })
     const looked: Tool = {
       ...book,
       check: (call) => {
