@@ -110,6 +110,8 @@ export interface SessionFields {
   tidemark: string | null
   complete: boolean
   nextLocal: number
+  /** Since when this tab, or whichever leads, has the word. */
+  term: number
   /** The session's row as this tab knows it to be stored; undefined where there is none, null where it cannot be read. */
   stored: StoredSession | null | undefined
   /** Whether this tab says what is in that row: only the one that leads the session, or the one that began it. */
@@ -124,7 +126,7 @@ const rowOf = (message: Message, { positions }: SessionFields): StoredMessage =>
 /** The session's own row: counters and cursors, written in the transaction of the rows they speak of. */
 export function sessionRow(
   state: SessionState,
-  { tidemark, complete, nextLocal }: SessionFields,
+  { tidemark, complete, nextLocal, term }: SessionFields,
 ): StoredSession | undefined {
   const { session, headId, cursor, rev, deleted } = state
   if (deleted)
@@ -140,7 +142,8 @@ export function sessionRow(
     }
   if (!session) return undefined
   const eventId = cursor && formatEventId(cursor)
-  return { session: { ...session, headId }, eventId, rev, tidemark, nextLocal, complete, epoch: 0 }
+  const own = { tidemark, nextLocal, complete, epoch: 0, ...(term > 0 && { term }) }
+  return { session: { ...session, headId }, eventId, rev, ...own }
 }
 
 /** Messages as they are now; what only grew as journal entries, until `grown` says that its journal is long. */

@@ -218,7 +218,9 @@ export function snapshotOf(core: Core): SessionSnapshot {
     status: fields.loading
       ? 'loading'
       : state.live.size > 0 || state.runs.size > 0 || fields.asked
-        ? 'running'
+        ? fields.stalled
+          ? 'stalled'
+          : 'running'
         : 'ready',
     connection: fields.connection,
     hasOlder: view.hasOlder && (fields.unread || !fields.complete),

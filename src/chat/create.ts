@@ -145,6 +145,10 @@ function newLobby(options: ChatOptions): Lobby {
       env,
       name: storage.name && `${account}/${storage.name}`,
       steals: runtime.truth === 'server',
+      onSilent(sessionId, stalled) {
+        const room = lobby.rooms.get(sessionId)
+        if (room) setFields(room.core, { stalled })
+      },
       onStored: (sessionId) => void refresh(lobby, sessionId),
       onGrown(sessionId, told) {
         const room = lobby.rooms.get(sessionId)

@@ -14,6 +14,8 @@ export interface CoreFields {
   unread: boolean
   /** Whether another answer waits to be asked for: no message shows it. */
   asked: boolean
+  /** Nothing is heard of the tab that runs what is in flight. */
+  stalled: boolean
 }
 
 /** Before anything is read or heard. */
@@ -25,4 +27,5 @@ export const UNKNOWN: CoreFields = {
   complete: false,
   unread: false,
   asked: false,
+  stalled: false,
 }

@@ -1,5 +1,5 @@
 import type { ErrorData } from '../lib/errors.ts'
-import { setFields, update } from './core.ts'
+import { setFields } from './core.ts'
 import { createDrain } from './drain.ts'
 import { type Lobby, mayFollow, problem, storageFailed } from './lobby.ts'
 import { refuseStranded } from './lost.ts'
@@ -7,9 +7,10 @@ import { endRuns, readAgain } from './reading.ts'
 import type { Room } from './room.ts'
 import { createServing } from './serving.ts'
 import { createSync } from './sync.ts'
+import { endLead } from './taken.ts'
 
 /** This tab writes the session from now on: what was cut off is ended, what waits is sent, what is missing is fetched. */
-async function lead(lobby: Lobby, room: Room, lost: AbortSignal): Promise<void> {
+async function lead(lobby: Lobby, room: Room, lost: AbortSignal, takesOver: boolean): Promise<void> {
   const { core } = room
   const { env, platform, runtime, account, persist } = lobby
   await room.ready
@@ -20,8 +21,17 @@ async function lead(lobby: Lobby, room: Room, lost: AbortSignal): Promise<void> 
     if (!lobby.closed) storageFailed(lobby, thrown)
   }
   if (lobby.closed || lost.aborted) return
+  room.term = room.stored?.term ?? 0
   room.leading = true
-  lost.addEventListener('abort', () => endLead(room))
+  lost.addEventListener('abort', () => endLead(lobby, room))
+  if (takesOver) {
+    // Before anything is done about what the other has begun: from here that one cannot write.
+    room.term++
+    persist.noteAll(core)
+    await persist.commit(core)
+    if (lobby.closed || lost.aborted) return
+  }
+  setFields(core, { stalled: false })
   const onProblem = (error: ErrorData, unread?: number) => problem(lobby, error, unread)
   const context = { env, platform, account, runtime, onProblem }
   await endRuns(lobby, room, core.state.live.keys())
@@ -45,22 +55,13 @@ async function lead(lobby: Lobby, room: Room, lost: AbortSignal): Promise<void> 
   room.serving?.()
 }
 
-/** Another tab writes the session from now on, or may: what this one had begun, that one goes on with. */
-function endLead(room: Room): void {
-  room.leading = false
-  room.drain?.stop()
-  room.sync?.stop()
-  room.drain = undefined
-  room.sync = undefined
-  room.serving = undefined
-  // What was heard and is not stored, nobody tells this tab the end of.
-  update(room.core, (state) => ({ ...state, runs: new Set(), missing: null }), 'stored')
-  setFields(room.core, { connection: 'idle' })
-}
-
 /** Leads the session as soon as no other tab does. */
 export function seekLead(lobby: Lobby, room: Room): void {
-  const give = lobby.tabs.lead(room.core.id, (lost) => void lead(lobby, room, lost))
+  const give = lobby.tabs.lead(room.core.id, (lost) => {
+    const { takesOver } = room
+    room.takesOver = undefined
+    void lead(lobby, room, lost, !!takesOver).finally(takesOver)
+  })
   room.leave = () => {
     room.leave = undefined
     give()

@@ -7,6 +7,7 @@ import { type Lobby, moveHealth, moveTotals, showSessions } from './lobby.ts'
 import { closedError, load, loadLater, readOlder } from './reading.ts'
 import { moveTidemark, nextPosition, type Room } from './room.ts'
 import { createSession } from './session.ts'
+import { takeOver } from './taken.ts'
 import { askToPersist, scheduleFrame } from './wake.ts'
 
 const actionsOf = (lobby: Lobby, room: () => Room): ActionDeps => ({
@@ -74,6 +75,10 @@ export function openRoom(lobby: Lobby, id: string): Room {
       await ready(core, actions)
       await room.sync?.resync()
     },
+    async takeOver() {
+      await ready(core, actions)
+      await takeOver(lobby, room)
+    },
     async context() {
       await ready(core, actions)
       const { runtime } = lobby
@@ -97,6 +102,7 @@ export function openRoom(lobby: Lobby, id: string): Room {
     floor: Number.POSITIVE_INFINITY,
     top: 0,
     loaded: false,
+    term: 0,
     leading: false,
   }
   room.ready = load(lobby, room).then((loaded) => {

@@ -7,6 +7,7 @@ import { doubt, noteUnreadable, writeAnew } from './lost.ts'
 import { endOrphans } from './orphans.ts'
 import { rowName } from './ports.ts'
 import { appendEvents, type Room, WINDOW } from './room.ts'
+import { isTaken, yieldLead } from './taken.ts'
 import { takeOlder, takeWindow } from './window.ts'
 
 export const closedError = (): TidemarkError => new TidemarkError('aborted', 'the chat was closed')
@@ -20,7 +21,9 @@ export async function read(lobby: Lobby, room: Room): Promise<void> {
   const isUnread = unreadable?.includes(rowName('sessions', [core.id]))
   if (room.stored && !session && !isUnread) return writeAnew(lobby, room)
   const owns = lobby.runtime.truth === 'client'
-  takeWindow(room, window, lobby.persist.unsaved(core), owns)
+  const unsaved = lobby.persist.unsaved(core)
+  if (isTaken(room, window)) yieldLead(lobby, room, window, unsaved)
+  takeWindow(room, window, unsaved, owns)
   room.stored = isUnread ? null : session
   if (!room.leading && !owns) doubt(room, window)
 }

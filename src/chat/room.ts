@@ -1,4 +1,5 @@
 import type { Env } from '../lib/env.ts'
+import { TidemarkError } from '../lib/errors.ts'
 import type { Message } from '../message/schema.ts'
 import { pathTo } from '../message/tree.ts'
 import type { CallWord } from '../protocol/commands.ts'
@@ -42,6 +43,10 @@ export interface Room {
   stored?: StoredSession | null | undefined
   /** Outbox rows as they were stored last. */
   queued: Map<string, OutboxRow>
+  /** The term in which this tab leads, or last led. */
+  term: number
+  /** Called once this tab leads in the place of another that it was to take the session over from. */
+  takesOver?: (() => void) | undefined
   /** Whether this tab writes the session; `drain` and `sync` serve it then. */
   leading: boolean
   drain?: Drain | undefined
@@ -59,6 +64,7 @@ export const fieldsOf = (room: Room): SessionFields => ({
   tidemark: room.core.fields.tidemark,
   complete: room.core.fields.complete,
   nextLocal: room.nextLocal,
+  term: room.term,
   stored: room.stored,
   owns: room.leading || !room.stored,
 })
@@ -93,6 +99,7 @@ export async function appendEvents(
   env: Env,
 ): Promise<Message[]> {
   const { core } = room
+  if (!room.leading) throw new TidemarkError('conflict', 'another tab goes on with the session')
   const standing: Message[] = []
   const news = events.filter((event) => {
     const known = settledBefore(event, (id) => messageOf(core.state, id))

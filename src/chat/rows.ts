@@ -38,6 +38,7 @@ export const ROWS: { readonly [Table in keyof Rows]: z.ZodMiniType<Rows[Table]> 
     nextLocal: z.number(),
     complete: z.boolean(),
     epoch: z.number(),
+    term: z.optional(z.number()),
     deleted: z.optional(z.boolean()),
   }),
   messages: z.object({ message: Message, position: z.number() }),

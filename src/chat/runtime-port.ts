@@ -69,6 +69,8 @@ export interface Runtime {
   open(host: RuntimeHost): void
   /** Resolves when the request is durably accepted. A refusal has a code that is not retryable. */
   dispatch(request: OutboxRequest, context: DispatchContext): Promise<Accepted>
+  /** Leaves the runs of a session to another tab: they write nothing any more. */
+  leave?(sessionId: string): void
   /** Hears of all that waits in a session, whenever that may have changed: it may concern what is in flight. */
   queued?(requests: readonly OutboxRequest[], sessionId: string): void
   /**

@@ -24,6 +24,7 @@ import type { ChatSession } from './types.ts'
 export interface SessionDeps extends ActionDeps {
   loadOlder(): Promise<void>
   resync(): Promise<void>
+  takeOver(): Promise<void>
   context(): Promise<ContextView>
   calls(): Promise<readonly CallRecord[]>
 }
@@ -49,6 +50,7 @@ export const createSession = (core: Core, deps: SessionDeps): ChatSession => ({
   discard: (messageId) => discard(core, deps, messageId),
   loadOlder: deps.loadOlder,
   resync: deps.resync,
+  takeOver: deps.takeOver,
   context: deps.context,
   calls: deps.calls,
   rename: (title) => rename(core, deps, title),

@@ -18,6 +18,8 @@ export interface Tabs {
   readonly apart: boolean
   /** Leads when no other tab does. The function it returns gives the place up. */
   lead(sessionId: string, onLead: OnLead): () => void
+  /** Leads in the place of another tab, whether or not that one knows. */
+  takeOver(sessionId: string): void
   post(message: TabMessage): void
   /** Hears and says nothing: a page that is told something while it is kept aside is kept no longer. */
   rest(): void
@@ -31,8 +33,10 @@ export interface TabsOptions {
   env: Env
   /** What the tabs share; without it there are no others. */
   name: string | undefined
-  /** Whether a tab that nothing is heard of may be passed over. Not where it runs something that would be run twice. */
+  /** Whether a tab that nothing is heard of is passed over. Not where it runs something that would be run twice. */
   steals: boolean
+  /** Nothing is heard of the tab that leads a session, and it is not passed over; or something is again. */
+  onSilent(sessionId: string, isSilent: boolean): void
   /** Something was stored. */
   onStored(sessionId: string): void
   /** An answer grew, which is not stored yet. */
@@ -124,18 +128,21 @@ interface Watch {
 }
 
 /** What another tab says. */
-function hear(data: unknown, { onStored, onGrown }: TabsOptions, { places, silent, post }: Watch): void {
+function hear(data: unknown, options: TabsOptions, { places, silent, post }: Watch): void {
+  const { onStored, onGrown, onSilent } = options
   if (!isTabMessage(data)) return
   const { type, sessionId, told } = data
   if (type === 'stored') onStored(sessionId)
   else if (type === 'grew') onGrown(sessionId, told)
-  else if (type === 'here') silent.delete(sessionId)
-  else if (places.get(sessionId)?.leads()) post({ type: 'here', sessionId })
+  else if (type === 'here') {
+    silent.delete(sessionId)
+    onSilent(sessionId, false)
+  } else if (places.get(sessionId)?.leads()) post({ type: 'here', sessionId })
 }
 
 /** Asks for signs of life until this tab leads everything itself, and takes over what nobody is heard of, while somebody looks. */
 async function watch(
-  { platform: { document }, env }: TabsOptions,
+  { platform: { document }, env, steals, onSilent }: TabsOptions,
   { places, silent, post }: Watch,
   signal: AbortSignal,
 ): Promise<void> {
@@ -154,7 +161,9 @@ async function watch(
     const isAwake = env.now() - asked < 2 * BEAT && document?.visibilityState !== 'hidden'
     for (const sessionId of isAwake ? silent : []) {
       const place = places.get(sessionId)
-      if (!place?.leads()) place?.steal()
+      if (!place || place.leads()) continue
+      if (steals) place.steal()
+      else onSilent(sessionId, true)
     }
   }
 }
@@ -183,7 +192,7 @@ function createLine(open: () => Channel | '' | undefined, onMessage: (data: unkn
  * @see https://w3c.github.io/web-locks/
  */
 export function createTabs(options: TabsOptions): Tabs {
-  const { platform, name, steals } = options
+  const { platform, name } = options
   const { navigator, BroadcastChannel } = platform
   const [places, silent] = [new Map<string, Place>(), new Set<string>()]
   const ended = new AbortController()
@@ -195,7 +204,7 @@ export function createTabs(options: TabsOptions): Tabs {
   const isAlone = !wake()
   const locks = isAlone ? undefined : navigator?.locks
   const look = async () => {
-    if (watching || !steals) return
+    if (watching) return
     watching = true
     await watch(options, { places, silent, post }, signal)
     watching = false
@@ -219,6 +228,7 @@ export function createTabs(options: TabsOptions): Tabs {
   return {
     apart: !isAlone && !locks,
     lead,
+    takeOver: (sessionId) => places.get(sessionId)?.steal(),
     post,
     rest,
     wake,

@@ -34,8 +34,11 @@ export interface SessionSnapshot {
   messages: readonly Message[]
   /** Calls that wait to be allowed (`approve`, `reject`) or for a result (`toolResult`), on whatever branch. */
   waiting: readonly ToolMessage[]
-  /** `loading` until the stored part is read; `running` while a run is in flight. */
-  status: 'loading' | 'ready' | 'running'
+  /**
+   * `loading` until the stored part is read; `running` while a run is in flight; `stalled` where another tab runs it, of which
+   * nothing is heard (it is frozen, say): it goes on when that one wakes, or here by `takeOver()`.
+   */
+  status: 'loading' | 'ready' | 'running' | 'stalled'
   connection: Connection
   /** Whether `loadOlder()` would find more. */
   hasOlder: boolean
@@ -125,6 +128,12 @@ export interface ChatSession extends Store<SessionSnapshot> {
   send(input: UserInput, options?: SendOptions): Promise<Sent>
   /** Ends the run in flight; its partial answer is kept as `interrupted`. */
   stop(): Promise<void>
+  /**
+   * Runs what is in flight here, in the place of a tab of which nothing is heard (`stalled`): what that one had begun is gone on
+   * with where it can be, else ended, and what it would still write does not count. Resolves when this tab leads the session.
+   * Throws `conflict` where the session is not stalled.
+   */
+  takeOver(): Promise<void>
   /** Sends a refused message again, or asks for a new answer beside a failed or interrupted one. */
   retry(messageId: string): Promise<Sent>
   /** A new answer beside `messageId`. */

@@ -192,6 +192,9 @@ export function direct(options: DirectOptions): Runtime {
       host = lent
     },
     dispatch,
+    leave(sessionId) {
+      for (const run of runs.running.values()) if (run.sessionId === sessionId) run.leave()
+    },
     queued(requests, sessionId) {
       const waiting = requests.flatMap((request) => questionOf(request) ?? [])
       makeWay(runs, sessionId, waiting)

@@ -22,6 +22,7 @@ export const fields = (places: ReadonlyMap<string, number> = new Map()): Session
   tidemark: null,
   complete: true,
   nextLocal: 0,
+  term: 0,
   stored: undefined,
   owns: true,
 })

@@ -7,7 +7,15 @@ import { idle, noStrayRejections } from './world.ts'
 noStrayRejections()
 
 const tabsOf = (name: string | undefined, onStored: (sessionId: string) => void = () => {}) =>
-  createTabs({ platform: globalThis, env: platformEnv, name, steals: true, onStored, onGrown: () => {} })
+  createTabs({
+    platform: globalThis,
+    env: platformEnv,
+    name,
+    steals: true,
+    onStored,
+    onGrown: () => {},
+    onSilent: () => {},
+  })
 
 describe('tabs', () => {
   test('without a name, or a browser’s locks, work alone', () => {
