@@ -101,7 +101,7 @@ export interface Needs {
   key?: string
   /** Every message that is not settled. */
   unsettled?: boolean
-  /** What the runs that have not ended answer. */
+  /** What the runs that have not ended answer, and what follows the newest message of the one in flight. */
   queue?: boolean
   /** The branch that ends in this message. */
   path?: string

@@ -188,3 +188,21 @@ test('an edit of what waits comes after all that the run writes, as what was edi
     'assistant:three',
   ])
 })
+
+test('what waits and is stopped before its turn comes after all that the run writes, too', async () => {
+  const { hold, release } = createHold()
+  const calls = [{ hold }, { toolCall: { id: 'c1', name: 'add', arguments: {} } }]
+  const { ask } = stage({
+    model: scriptedModel([calls, 'one']),
+    tools: [tool({ name: 'add', parameters: {}, execute: () => 3 })],
+  })
+  await createSession(ask)
+  await send(ask, sendBody('m1'))
+  await send(ask, sendBody('m2', 'm1'))
+  const cancel = { id: 'c1', type: 'cancel', runId: 'run-m2' }
+  expect((await ask('POST', '/sessions/s1/commands', cancel)).status).toBeLessThan(300)
+  release()
+  await feedUntil(ask, 'run-m1')
+  const results = ['assistant:', 'tool:{"ok":true,"data":3}', 'assistant:one']
+  expect(await branch(ask)).toEqual(['m1', ...results, 'm2', 'assistant:'])
+})

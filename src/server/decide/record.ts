@@ -13,7 +13,6 @@ import {
   nextSeq,
   putMessage,
   putRun,
-  queueIn,
   runIn,
 } from './draft.ts'
 import { foldDelta } from './fold.ts'
@@ -108,21 +107,24 @@ function createMessage(draft: Draft, runId: string, given: Message): void {
   emit(draft, { type: 'message.created', message })
   putMessage(draft, message, runId)
   putRun(draft, { ...run, messages: [...run.messages, message.id] })
-  moveQueue(draft, message)
+  moveSaid(draft, message)
   if (draft.session.session.headId === message.parentId) moveHead(draft, message.id)
 }
 
 /** Whether a run answers a message that came with it. */
 export const isSend = ({ kind }: Pick<RunRow, 'kind'>): boolean => kind === 'send' || kind === 'steer'
 
-/** What waits behind a run, and its edits, hang from the newest message of that run, wherever it ends. */
-function moveQueue(draft: Draft, created: Message): void {
-  for (const run of queueIn(draft)) {
-    const waiting = isSend(run) && run.answers !== null ? messageIn(draft, run.answers) : undefined
-    if (!waiting || waiting.message.parentId !== created.parentId) continue
-    const message: Message = { ...waiting.message, parentId: created.id, rev: nextRev(draft) }
+/**
+ * What is said during a run hangs from the newest message of that run, wherever it ends: what waits, its edits, and what was
+ * stopped before its turn came.
+ */
+function moveSaid(draft: Draft, created: Message): void {
+  for (const id of new Set([...draft.view.messages.keys(), ...draft.messages.keys()])) {
+    const said = messageIn(draft, id)
+    if (said?.message.role !== 'user' || said.message.parentId !== created.parentId) continue
+    const message: Message = { ...said.message, parentId: created.id, rev: nextRev(draft) }
     emit(draft, { type: 'message.updated', message })
-    putMessage(draft, message, waiting.runId)
+    putMessage(draft, message, said.runId)
   }
 }
 

@@ -88,6 +88,16 @@ async function loadMessages(
   return db.selectFrom('messages').selectAll().where('account', '=', account).where('id', 'in', ids).execute()
 }
 
+/** What follows a message on whatever branch: always few. */
+const childrenOf = (db: Db, { sessionId }: Scope, id: string): Promise<Tables['messages'][]> =>
+  db
+    .selectFrom('messages')
+    .selectAll()
+    .where('session', '=', sessionId)
+    .where('parent', '=', id)
+    .where('deleted', '=', 0)
+    .execute()
+
 /** The messages of a session that are not settled: always few. */
 export const unsettledOf = (db: Db, sessionId: string): Promise<Tables['messages'][]> =>
   db
@@ -123,11 +133,14 @@ export async function loadView(db: Db, scope: Scope, needs: Needs): Promise<View
   const taken = new Set<string>()
   const open = await loadOpenRuns(db, scope)
   const queue = open.filter(({ state }) => state === 'queued')
+  const active = open.find(({ state }) => state !== 'queued')
+  const newest = active?.messages.at(-1)
   const asked = [
     ...(needs.messages ?? []),
     ...(needs.queue ? open.flatMap(({ answers }) => answers ?? []) : []),
   ]
   const rows = await loadMessages(db, scope, asked)
+  if (needs.queue && newest !== undefined) rows.push(...(await childrenOf(db, scope, newest)))
   if (needs.unsettled) rows.push(...(await unsettledOf(db, scope.sessionId)))
   const messages = new Map<string, MessageRow>()
   for (const row of rows) {
@@ -144,7 +157,7 @@ export async function loadView(db: Db, scope: Scope, needs: Needs): Promise<View
   return {
     session: sessionRow(owner),
     foreign: false,
-    active: open.find(({ state }) => state !== 'queued'),
+    active,
     queue,
     messages,
     runs,
