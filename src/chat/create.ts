@@ -8,7 +8,15 @@ import { messagesOfRun } from './calls.ts'
 import { setFields } from './core.ts'
 import { hearTold } from './grown.ts'
 import { seekLead } from './lead.ts'
-import { type Lobby, noteUse, problem, showSessions, storageFailed, storageWorks } from './lobby.ts'
+import {
+  type Lobby,
+  noteUse,
+  problem,
+  recordsOf,
+  showSessions,
+  storageFailed,
+  storageWorks,
+} from './lobby.ts'
 import { noteUnreadable } from './lost.ts'
 import { openRoom } from './open.ts'
 import { createPersist } from './persist.ts'
@@ -51,7 +59,7 @@ const hostOf = (lobby: Lobby): RuntimeHost => ({
   history: (sessionId, messageId) => history(lobby, sessionId, messageId),
   answers: (sessionId, runId) => messagesOfRun(roomOf(lobby, sessionId).core.state, runId),
   append: (sessionId, events) => appendEvents(roomOf(lobby, sessionId), events, lobby.persist, lobby.env),
-  storage: lobby.storage,
+  storage: recordsOf(lobby),
 })
 
 /** What storage knows: sessions for the list, and rooms for what waits to be sent. Where it fails, it is asked again. */

@@ -6,7 +6,7 @@ import type { Persist } from './persist.ts'
 import type { Platform } from './platform.ts'
 import type { ChatStorage } from './ports.ts'
 import type { Room } from './room.ts'
-import type { Runtime } from './runtime-port.ts'
+import type { Runtime, RuntimeHost } from './runtime-port.ts'
 import type { Tabs } from './tabs.ts'
 import { tell } from './tell.ts'
 import type { Connection, Health } from './types.ts'
@@ -58,6 +58,21 @@ export function storageFailed(lobby: Lobby, thrown: unknown): void {
 
 export const storageWorks = (lobby: Lobby): void =>
   moveHealth(lobby, { storage: lobby.storage.durable ? 'disk' : 'memory' })
+
+/** What a runtime keeps here: it goes on without, and what went wrong is told all the same. */
+export function recordsOf(lobby: Lobby): RuntimeHost['storage'] {
+  const tell = (thrown: unknown): never => {
+    const error = errorData(thrown, 'storage')
+    // That somebody else was faster is no failure.
+    if (error.code !== 'conflict' && lobby.health.get().storage !== 'failed') problem(lobby, error)
+    throw thrown
+  }
+  const { storage } = lobby
+  return {
+    records: (...asked) => storage.records(...asked).catch(tell),
+    commit: (...given) => storage.commit(...given).catch(tell),
+  }
+}
 
 /** What is said of the line as a whole, of what is said of its sessions: the first that applies. */
 const LINES: readonly Connection[] = ['offline', 'reconnecting', 'connecting', 'online', 'idle']

@@ -19,7 +19,11 @@ export async function read(lobby: Lobby, room: Room): Promise<void> {
   const { session, unreadable } = window
   noteUnreadable(lobby, window)
   const isUnread = unreadable?.includes(rowName('sessions', [core.id]))
-  if (room.stored && !session && !isUnread) return writeAnew(lobby, room)
+  const { stored } = room
+  // Epochs only rise: a lower one is of a new database, in which another tab has written already.
+  const isNew = stored && !isUnread && (!session || session.epoch < stored.epoch)
+  if (isNew) writeAnew(lobby, room)
+  if (isNew && !session) return
   const owns = lobby.runtime.truth === 'client'
   const unsaved = lobby.persist.unsaved(core)
   if (isTaken(room, window)) yieldLead(lobby, room, window, unsaved)

@@ -1,6 +1,7 @@
 import type { Crash } from './counter.ts'
 import type { Story } from './stories.ts'
 import { type Told, tell } from './tell.ts'
+import { KINDS, type Outage } from './troubled.ts'
 
 /** A read leaves nothing behind: whoever dies before or after it leaves what the last write left. */
 const isRead = (label: string): boolean => label.startsWith('GET ') || /^storage (?!commit)/.test(label)
@@ -19,6 +20,25 @@ export function crashesOf(side: Crash['side'], { labels }: Told, whole: boolean)
     for (const when of ['before', 'after'] as const) crashes.push({ side, n: at + 1, when })
   }
   return crashes
+}
+
+/** Every fault at every operation of the disk, and a loss of power at every batch that it stores. */
+export function outagesOf({ disk }: Told): Outage[] {
+  const upTo = (last: number) => Array.from({ length: last }, (_, at) => at + 1)
+  return [
+    ...KINDS.flatMap((kind) => upTo(disk.operations).map((n) => ({ fault: { kind, n } }))),
+    ...[1, 2, Number.POSITIVE_INFINITY].flatMap((lost) =>
+      upTo(disk.commits).map((n) => ({ power: { n, lost } })),
+    ),
+  ]
+}
+
+/** Tells a story over a disk that fails once. Returns what is wrong, and where it was. */
+export async function troubledBy(story: Story, outage: Outage): Promise<string[]> {
+  const { problems, happened } = await tell(story, outage)
+  const where = JSON.stringify(outage)
+  if (!happened) return [`${where}: it never came to that`]
+  return problems.slice(0, 1).map((problem) => `${where}: ${problem}`)
 }
 
 /** Tells a story with a crash. Returns what is wrong, and where it was. */

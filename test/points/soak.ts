@@ -1,6 +1,6 @@
 // One worker of `npm run test:soak -- --points`: tells every story once for each call of a port, or statement, of each side,
-// before it and after it. Takes every `step`-th of them, and says what it found as a line of JSON each.
-import { broken, crashesOf } from './enumerate.ts'
+// before it and after it, and once for each fault of each operation of a disk. Takes every `step`-th of them, and says what it found as a line of JSON each.
+import { broken, crashesOf, outagesOf, troubledBy } from './enumerate.ts'
 import { DIRECT, STORIES } from './stories.ts'
 import { tell } from './tell.ts'
 
@@ -18,14 +18,15 @@ async function run(): Promise<void> {
   for (const [where, stories] of Object.entries({ remote: STORIES, direct: DIRECT }))
     for (const [name, story] of Object.entries(stories)) {
       const clean = await tell(story)
+      const note = (problems: string[]) => {
+        if (stray.length > 0) problems.push(`nobody caught ${stray.splice(0)}`)
+        if (problems.length > 0) say({ failed: `${where}, ${name}: ${problems[0]}` })
+        if (++seeds % 500 === 0) say({ seeds })
+      }
+      for (const outage of outagesOf(clean)) if (at++ % step === first) note(await troubledBy(story, outage))
       for (const side of ['client', 'server'] as const)
-        for (const crash of crashesOf(side, clean, true)) {
-          if (at++ % step !== first) continue
-          const problems = await broken(story, crash, clean.labels[side][crash.n - 1])
-          if (stray.length > 0) problems.push(`nobody caught ${stray.splice(0)}`)
-          if (problems.length > 0) say({ failed: `${where}, ${name}: ${problems[0]}` })
-          if (++seeds % 500 === 0) say({ seeds })
-        }
+        for (const crash of crashesOf(side, clean, true))
+          if (at++ % step === first) note(await broken(story, crash, clean.labels[side][crash.n - 1]))
     }
   say({ done: true, seeds })
 }

@@ -35,7 +35,15 @@ export interface Stage {
   line(online: boolean): Promise<void>
 }
 
+/** A loss of power on the first device, as soon as it is down: the last batches that nobody was promised are lost with it. */
+export interface Power {
+  isDown: boolean
+  /** How many batches at most. */
+  lost: number
+}
+
 export interface Setting {
+  power: Power
   devices?: number
   /** What the model says to the newest message it sees. */
   say: (context: ModelContext) => ScriptPiece[]
@@ -100,7 +108,7 @@ function points(counter: Counter, planted: Planted): Planted {
 }
 
 /** Sees to it that whoever died is there again after a while. */
-function rescue(world: World, offline: ReadonlySet<Device>): () => void {
+function rescue(world: World, offline: ReadonlySet<Device>, power: Power): () => Promise<void> {
   const { schedule, network, server } = world
   const house = schedule.actor('house')
   let isStarting = false
@@ -114,7 +122,15 @@ function rescue(world: World, offline: ReadonlySet<Device>): () => void {
     isStarting = false
     server.heal()
   }
-  return () => {
+  const outage = async (device: Device) => {
+    power.isDown = false
+    for (const { actor } of device.tabs) actor.state = 'dead'
+    await device.disk.lose(power.lost)
+    device.written.clear()
+  }
+  return async () => {
+    const [first] = world.devices
+    if (power.isDown && first) await outage(first)
     for (const device of world.devices)
       for (const tab of device.tabs.filter(({ actor }) => actor.state === 'dead')) {
         crash(world, tab)
@@ -185,15 +201,15 @@ function movesOn(world: World, step: (until: number) => Promise<boolean>, offlin
 }
 
 export function openStage(counter: Counter, setting: Setting): Stage {
-  const { devices = 1, say, planted = {}, look, user, trace } = setting
+  const { power, devices = 1, say, planted = {}, look, user, trace } = setting
   const plan = { seed: 1, devices, skews: {}, locks: true, storageFaults: 0, networkFaults: 0, actions: [] }
   const world = createWorld(plan, points(counter, { say, sessions: ['a'], ...planted }))
   const offline = new Set<Device>()
-  const bringBack = rescue(world, offline)
+  const bringBack = rescue(world, offline, power)
   const step = async (until: number): Promise<boolean> => {
     const did = await world.schedule.step(until)
     if (did !== undefined) trace?.(`${world.schedule.now() % 1e9} ${did}`)
-    bringBack()
+    await bringBack()
     if (user) for (const { tabs } of world.devices) for (const tab of tabs) user(tab)
     await look(world)
     return did !== undefined

@@ -3,19 +3,22 @@ import { type Counter, type Crash, createCounter } from './counter.ts'
 import { type Oracle, serverOracle } from './oracle.ts'
 import { openStage, type Setting, type Stage } from './stage.ts'
 import { echo, type Story } from './stories.ts'
+import { type Outage, type Troubled, troubled } from './troubled.ts'
 
 export interface Told {
   /** What the story came to: each a point. */
   readonly labels: Counter['labels']
   /** What was waited for in vain. */
   missed: readonly string[]
-  /** Whether the crash happened. */
+  /** Whether the crash, or the fault, happened. */
   happened: boolean
+  /** What the first device's disk was asked for. */
+  disk: Troubled
   problems: readonly string[]
 }
 
 /** What a telling may be spoilt by. */
-export interface Spoilt {
+export interface Spoilt extends Outage {
   crash?: Crash
   /** Hears what is done, step by step. */
   trace?: (did: string) => void
@@ -40,16 +43,21 @@ const twice = (keys: readonly string[]): string[] =>
   [...new Set(keys)].filter((key) => keys.indexOf(key) !== keys.lastIndexOf(key))
 
 /** Tells a story, with a crash where one is ordered, and looks whether everything is as if there had been none. */
-export async function tell(story: Story, { crash, trace }: Spoilt = {}): Promise<Told> {
+export async function tell(story: Story, { crash, trace, ...outage }: Spoilt = {}): Promise<Told> {
+  const disk = troubled(outage)
   const counter = createCounter(crash)
   const executed: string[] = []
   const oracle = story.oracle?.() ?? serverOracle()
   const setting: Setting = {
     say: story.say ?? echo,
-    look: oracle.look,
+    async look(world) {
+      disk.look(world)
+      await oracle.look(world)
+    },
+    power: disk.power,
     ...(trace && { trace }),
     ...(story.devices !== undefined && { devices: story.devices }),
-    ...(story.planted && { planted: story.planted({ counter, executed }) }),
+    planted: { ...story.planted?.({ counter, executed }), ...disk.planted },
     ...(story.user && { user: story.user() }),
   }
   const stage = openStage(counter, setting)
@@ -57,12 +65,16 @@ export async function tell(story: Story, { crash, trace }: Spoilt = {}): Promise
   try {
     await story.tell(stage)
     counter.stop()
+    disk.mend()
     const missed = [...stage.missed]
     heal(world)
-    if (world.problems.length === 0) await settle(stage, oracle)
+    const differs = async () => [...disk.differs(world), ...(await oracle.differs(world))]
+    if (world.problems.length === 0) await settle(stage, { ...oracle, differs })
+    world.problems.push(...disk.problems())
     if (world.problems.length === 0) await shut(world)
     for (const key of twice(executed)) world.problems.push(`${key} was executed more than once`)
-    return { labels: counter.labels, missed, happened: counter.happened, problems: world.problems }
+    const happened = counter.happened || disk.happened
+    return { labels: counter.labels, disk, missed, happened, problems: world.problems }
   } finally {
     world.server.db.close()
   }

@@ -16,6 +16,12 @@ export type StorageFault =
   | 'late'
   /** The handle is lost: for twenty seconds every operation on it fails, then there is another. */
   | 'dead'
+  /** Opening is refused for twenty seconds, as in a window that keeps nothing: every operation fails. */
+  | 'refused'
+  /** Somebody else keeps the database to himself for twenty seconds: every operation hangs. */
+  | 'blocked'
+  /** The database is deleted before the operation, which finds a new one. */
+  | 'deleted'
 
 export type StorageOperation = Exclude<keyof ChatStorage, 'durable' | 'name' | 'close'>
 
@@ -51,30 +57,54 @@ const failure = (fault: StorageFault) =>
 /** Faults after which the batch is there. */
 const STORED: readonly StorageFault[] = ['mute', 'late']
 
+/** What befalls every operation of a handle for a while, once it has befallen one. */
+const LASTING: Readonly<Partial<Record<StorageFault, StorageFault>>> = {
+  dead: 'dead',
+  refused: 'refused',
+  blocked: 'hang',
+}
+/** For how long, in milliseconds. */
+const LASTS = 20_000
+
 /** Milliseconds after which a storage takes what it hears nothing of for a failure. */
 const PATIENCE = 5_000
-const DEAD_FOR = 20_000
 
 interface Running {
   schedule: Schedule
   options: DiskOptions
   actor: Actor
-  /** Until when the handle is dead, in milliseconds since the epoch. */
-  deadUntil: number
+  /** What every operation meets with for now, and until when, in milliseconds since the epoch. */
+  lasting: StorageFault | undefined
+  until: number
+  /** Deletes the database. */
+  empty(): void
+}
+
+/** What befalls an operation now. */
+function faultOf(running: Running, operation: StorageOperation): StorageFault | undefined {
+  const { schedule, options, actor } = running
+  const now = schedule.now()
+  if (now < running.until) return running.lasting
+  const fault = options.fault?.(operation, actor)
+  const lasting = fault && LASTING[fault]
+  if (lasting) {
+    running.lasting = lasting
+    running.until = now + LASTS
+  }
+  if (fault === 'deleted') running.empty()
+  return fault === 'deleted' ? undefined : (lasting ?? fault)
 }
 
 /** One operation: on its way, carried out, and answered; each when its turn comes. */
 function operate<T>(running: Running, operation: StorageOperation, body: () => Promise<T>): Promise<T> {
-  const { schedule, options, actor } = running
+  const { schedule, actor } = running
   const delay = () => schedule.chance.int(4)
   const lane = `disk ${actor.name}`
   return new Promise((resolve, reject) => {
     const answer = (run: () => void, wait = delay()) =>
       schedule.post({ actor, label: `${operation} answered`, delay: wait, lane: `${lane} answers`, run })
     const run = async () => {
-      const isDead = schedule.now() < running.deadUntil
-      const fault = isDead ? 'dead' : options.fault?.(operation, actor)
-      if (fault === 'dead' && !isDead) running.deadUntil = schedule.now() + DEAD_FOR
+      const fault = faultOf(running, operation)
       const wait = fault === 'hang' || fault === 'mute' ? PATIENCE : undefined
       try {
         if (fault && !STORED.includes(fault)) throw failure(fault)
@@ -99,12 +129,16 @@ export function createDisk(schedule: Schedule, options: DiskOptions = {}): Disk 
     log.push(batch)
     options.onCommit?.(batch)
   }
+  const empty = () => {
+    rows = memoryStorage()
+    log = []
+  }
   return {
     get rows() {
       return rows
     },
     open(actor) {
-      const running: Running = { schedule, options, actor, deadUntil: 0 }
+      const running: Running = { schedule, options, actor, lasting: undefined, until: 0, empty }
       return {
         durable: true,
         ...(options.name !== undefined && { name: options.name }),
@@ -115,7 +149,8 @@ export function createDisk(schedule: Schedule, options: DiskOptions = {}): Disk 
         records: (kind, query) => operate(running, 'records', () => rows.records(kind, query)),
         commit: (changes, given) => operate(running, 'commit', () => commit(changes, given)),
         async close() {
-          running.deadUntil = Number.POSITIVE_INFINITY
+          running.lasting = 'dead'
+          running.until = Number.POSITIVE_INFINITY
         },
       }
     },
