@@ -23,3 +23,22 @@ export function WaitingElsewhere({ waiting, messages }: Pick<SessionSnapshot, 'w
     </p>
   )
 }
+
+/** The answer is written in another tab, which is frozen: said, with what can be done about it. */
+export function Stalled({ status }: Pick<SessionSnapshot, 'status'>) {
+  const { session } = useConversation()
+  const attempt = useAttempt()
+  const focusOn = useFocusOn()
+  if (status !== 'stalled') return null
+  const takeOver = async () => {
+    if (await attempt(() => session.takeOver())) focusOn(`composer:${session.id}`)
+  }
+  return (
+    <p className="banner" data-kind="waiting">
+      Another tab writes this answer, and nothing is heard of it.{' '}
+      <button type="button" className="word" onClick={takeOver}>
+        Go on here
+      </button>
+    </p>
+  )
+}

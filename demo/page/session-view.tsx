@@ -4,7 +4,7 @@ import { useSession } from 'tidemark/react'
 import { useAttempt } from './attempt.tsx'
 import { Composer } from './composer.tsx'
 import { Banners, ConnectionState, useLine } from './connection.tsx'
-import { WaitingElsewhere } from './elsewhere.tsx'
+import { Stalled, WaitingElsewhere } from './elsewhere.tsx'
 import { useFocusOn } from './focus.tsx'
 import { Icon } from './icon.tsx'
 import { isFreeEscape } from './keys.ts'
@@ -126,6 +126,7 @@ export function SessionView({ chat, session, standIn, openDrawer }: Props) {
       <Bar title={title} line={line} openDrawer={openDrawer} inspecting={inspecting} inspect={toggle} />
       <Banners chat={chat} line={line} error={snapshot.error}>
         <WaitingElsewhere {...snapshot} />
+        <Stalled {...snapshot} />
       </Banners>
       <div className="talk">
         <div className="said">
