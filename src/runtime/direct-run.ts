@@ -1,16 +1,14 @@
 import type { RuntimeHost } from '../chat/runtime-port.ts'
 import { type ErrorData, errorFrom, TidemarkError } from '../lib/errors.ts'
 import { traceparentAfter } from '../lib/trace.ts'
-import type { AssistantMessage, Message } from '../message/schema.ts'
 import type { ChatEvent } from '../protocol/events.ts'
 import { callLog } from '../turn/call-log.ts'
-import { openGate } from '../turn/gate.ts'
-import { nextStep } from '../turn/next.ts'
 import { type RunLog, type RunOptions, runTurn } from '../turn/run-turn.ts'
 import { storedExecutions } from '../turn/stored-executions.ts'
 import { type Bell, createBell } from './bell.ts'
 import type { DirectOptions } from './direct.ts'
 import { recordsOf } from './records.ts'
+import { decision, standOf, type TurnOf } from './stored-turn.ts'
 
 const BEGINNINGS: ReadonlySet<ChatEvent['type']> = new Set([
   'message.started',
@@ -120,40 +118,6 @@ export async function turn({ running }: Runs, sessionId: string, signal: AbortSi
   signal.removeEventListener('abort', leave)
 }
 
-/** A run as it is stored, from its question to its end so far. */
-export async function turnOfRun(
-  host: RuntimeHost,
-  sessionId: string,
-  runId: string,
-): Promise<Required<Pick<TurnOf, 'history' | 'trail'>>> {
-  const last = host.answers(sessionId, runId).at(-1)
-  const path = last ? await host.history(sessionId, last.id) : []
-  const from = path.findIndex((message) => message.role === 'assistant' && message.runId === runId)
-  return from < 0 ? { history: path, trail: [] } : { history: path.slice(0, from), trail: path.slice(from) }
-}
-
-/** Waits until something is to be done about a run's calls. */
-async function decision(given: Given, bell: Bell): Promise<TurnOf> {
-  const { host, turnOf, abort } = given
-  const gate = openGate(abort.signal)
-  const timer = new AbortController()
-  try {
-    for (;;) {
-      const rung = bell.rung()
-      const { history, trail } = await turnOfRun(host, turnOf.sessionId, turnOf.runId)
-      const now = host.env.now()
-      const step = nextStep({ trail, maxSteps: Number.POSITIVE_INFINITY, stopped: abort.signal.aborted, now })
-      if (step.type !== 'wait') return { ...turnOf, history, trail, assistantId: undefined }
-      const ends = trail.flatMap((message) => (message.role === 'tool' && message.expiresAt) || [])
-      const wait = ends.length > 0 ? [host.env.sleep(Math.min(...ends) - now, timer.signal)] : []
-      await gate.race(Promise.race([rung, ...wait]))
-    }
-  } finally {
-    timer.abort()
-    gate.close()
-  }
-}
-
 interface Given {
   runs: Runs
   host: RuntimeHost
@@ -174,6 +138,7 @@ async function toTheEnd(given: Given, bell: Bell, lent: Lent): Promise<void> {
   const yields = () => runs.running.get(given.turnOf.runId)?.yields ?? false
   const fixed = { ...lent, yields, executions: storedExecutions(host.storage, sessionId) }
   let { turnOf } = given
+  let reached = ''
   for (;;) {
     const { runId, history, assistantId, resumed, trail, continues } = turnOf
     const own = {
@@ -188,6 +153,13 @@ async function toTheEnd(given: Given, bell: Bell, lent: Lent): Promise<void> {
     const { resumed: _, ...rest } = turnOf
     turnOf = await decision({ ...given, turnOf: rest }, bell)
     kept.waiting = false
+    const { trail: heard = [] } = turnOf
+    // The session was deleted elsewhere: there is nothing that could be gone on with.
+    if (heard.length === 0) return
+    // Each word is a step further. Where what was written of it is lost, the next would be, too, and so on for ever.
+    const came = standOf(heard)
+    if (came === reached) given.abort.abort()
+    reached = came
   }
 }
 
@@ -233,15 +205,4 @@ export function begin(runs: Runs, host: RuntimeHost, turnOf: TurnOf, signal: Abo
     runs.running.set(runId, { sessionId, abort, yields: false, wake: bell.ring, leave: leaveIt, done })
     run.then(() => (problem ? reject(problem) : resolve()), reject)
   })
-}
-
-interface TurnOf {
-  sessionId: string
-  runId: string
-  history: readonly Message[]
-  assistantId?: string | undefined
-  /** What the run has made already. */
-  trail?: readonly Message[]
-  resumed?: AssistantMessage
-  continues?: AssistantMessage
 }

@@ -10,6 +10,7 @@ import type { RunOptions } from '../turn/run-turn.ts'
 import type { Tool } from '../turn/tool.ts'
 import type { WatchCalls } from '../turn/watch.ts'
 import { begin, newRuns, type Runs, turn } from './direct-run.ts'
+import { firstWord } from './first-word.ts'
 import { endOf, goOn } from './go-on.ts'
 import { preview } from './preview.ts'
 import { recordsOf } from './records.ts'
@@ -127,7 +128,8 @@ async function say(
   if (command.type !== 'approve' && command.type !== 'reject' && command.type !== 'toolResult') return
   const message = (await host.history(sessionId, command.messageId)).at(-1)
   const next = decided(message, command, options.tools, host.env.now())
-  if (next) await host.append(sessionId, [decisionEvent(next)])
+  if (next && message?.role === 'tool')
+    await host.append(sessionId, [decisionEvent(await firstWord(host, sessionId, message, next))])
   for (const run of running.values()) if (run.sessionId === sessionId) run.wake()
 }
 

@@ -2,7 +2,8 @@ import type { DispatchContext, RuntimeHost } from '../chat/runtime-port.ts'
 import { errorData, TidemarkError } from '../lib/errors.ts'
 import { isSettled } from '../message/schema.ts'
 import type { ChatEvent } from '../protocol/events.ts'
-import { begin, type Runs, turnOfRun } from './direct-run.ts'
+import { begin, type Runs } from './direct-run.ts'
+import { turnOfRun } from './stored-turn.ts'
 
 /** Attempts after which an answer is no longer asked for again: what waits behind it has to be sent some time. */
 const MOST_ATTEMPTS = 8
