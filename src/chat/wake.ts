@@ -8,9 +8,12 @@ export interface Wake {
   onOffline(): void
   /** The page may be gone any moment. */
   onHide(): void
-  /** It is gone, or kept aside for somebody who comes back: what it holds, others cannot have. */
+  /**
+   * It is gone, frozen, or kept aside for somebody who comes back: what it holds, others cannot have. A frozen page may still
+   * hear and answer other tabs while nothing else of it goes on.
+   */
   onLeave(): void
-  /** It is shown, or shown again after it was kept aside. */
+  /** It is shown, thawed, or shown again after it was kept aside. */
   onReturn(): void
 }
 
@@ -25,8 +28,8 @@ export function watchPage(page: Platform, wake: Wake): () => void {
     [page, 'pageshow', onReturn],
     [page, 'pagehide', onLeave],
     [document, 'visibilitychange', onVisibility],
-    [document, 'freeze', onHide],
-    [document, 'resume', onWake],
+    [document, 'freeze', onLeave],
+    [document, 'resume', onReturn],
   ]
   for (const [target, type, listener] of entries) target?.addEventListener?.(type, listener)
   return () => {

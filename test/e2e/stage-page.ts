@@ -74,8 +74,10 @@ const chat = createChat({
   storage: dexieStorage('stage'),
   runtime: remote({
     url: '/api',
-    headers: async (): Promise<Record<string, string>> =>
-      stage.token === undefined ? {} : { authorization: `Bearer ${stage.token}` },
+    async headers(): Promise<Record<string, string>> {
+      const { token } = stage
+      return token === undefined ? {} : { authorization: `Bearer ${token}` }
+    },
     ...(asked.has('listen') && { fetch: listening }),
   }),
   ...(speed !== 1 && { env: { sleep, now: () => Date.now() * speed } }),

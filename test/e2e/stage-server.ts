@@ -44,7 +44,8 @@ export interface StageServer extends Gate {
 
 const OPTIONS = { basePath: '/api', batch: 1, limits: { requests: { max: 100_000, per: 60_000 } } }
 
-const PAGE = '<!doctype html><title>Stage</title><script type="module" src="/page.js"></script>'
+/** A page that does nothing but run its script. */
+export const PAGE = '<!doctype html><title>Stage</title><script type="module" src="/page.js"></script>'
 const file = (text: string, type: string) => new Response(text, { headers: { 'content-type': type } })
 
 export const isEvents = ({ headers }: Response) => headers.get('content-type')?.includes('event-stream')

@@ -2,45 +2,13 @@ import { describe, expect, test } from 'vitest'
 import { ending, shown } from '../chat/direct-chat.ts'
 import { createWorld, noStrayRejections } from '../chat/world.ts'
 import { expectInStep, remoteChat, requestsTo, SEND } from '../runtime/remote-chat.ts'
-import { json, refusal, scriptedServer } from '../runtime/scripted-server.ts'
+import { refusal, scriptedServer } from '../runtime/scripted-server.ts'
+import { ANSWERS } from './hostile.ts'
 
 noStrayRejections()
 
-const html = () =>
-  new Response('<!doctype html><title>Log in</title>', { headers: { 'content-type': 'text/html' } })
-
-/** Everything that a server could answer instead of what was asked for. */
-const answers: [name: string, answer: () => Response][] = [
-  ['a page', html],
-  [
-    'a page that says it is JSON',
-    () => new Response('<html>', { headers: { 'content-type': 'application/json' } }),
-  ],
-  ['nothing', () => new Response(null, { status: 200 })],
-  ['no content', () => new Response(null, { status: 204 })],
-  ['null', () => json(null)],
-  ['a number', () => json(42)],
-  ['an empty object', () => json({})],
-  ['lists of nonsense', () => json({ messages: [null, 1, 'x', {}, []], sessions: [null, 1, {}, []] })],
-  ['something deep', () => new Response(`${'['.repeat(5_000)}${']'.repeat(5_000)}`)],
-  ['a prototype', () => new Response('{"__proto__":{"messages":[]},"constructor":{"prototype":1}}')],
-  ['500', () => refusal(500, 'server')],
-  ['502 as a page', () => new Response('<h1>Bad gateway</h1>', { status: 502 })],
-  ['503 that calls itself invalid', () => refusal(503, 'invalid-request')],
-  ['429', () => refusal(429, 'rate-limit', { 'retry-after': '1' })],
-  ['408', () => new Response('', { status: 408 })],
-  [
-    'a stream of nonsense',
-    () =>
-      new Response('data: {\n\nevent: message.delta\ndata: []\n\nid: 1\n: \n\nretry: 0\n\n', {
-        headers: { 'content-type': 'text/event-stream' },
-      }),
-  ],
-  ['an empty stream', () => new Response('', { headers: { 'content-type': 'text/event-stream' } })],
-]
-
 describe('25: a server that answers to reading with', () => {
-  test.each(answers)(
+  test.each(ANSWERS)(
     '%s is asked with patience, and the chat is in step once it is itself again',
     async (_, answer) => {
       const server = scriptedServer()
@@ -61,7 +29,7 @@ describe('25: a server that answers to reading with', () => {
 })
 
 describe('25: a server that answers to sending with', () => {
-  test.each(answers)('%s gets the message once, when it is itself again', async (name, answer) => {
+  test.each(ANSWERS)('%s gets the message once, when it is itself again', async (name, answer) => {
     const open = remoteChat()
     const { session, server, chat, world } = open
     await (await session.send('fine')).answer

@@ -4,6 +4,7 @@ import { createWorld, noStrayRejections } from '../chat/world.ts'
 import { expectInStep, isEvents, remoteChat, requestsTo } from '../runtime/remote-chat.ts'
 import { say } from '../runtime/scripted-routes.ts'
 import { cut, openRoom, type Server, scriptedServer, stream } from '../runtime/scripted-server.ts'
+import { POISONS, poison } from './hostile.ts'
 
 noStrayRejections()
 
@@ -61,52 +62,8 @@ test('25: a stream that is cut after any byte loses nothing, doubles nothing, an
   expect(at).toBeGreaterThan(1_000)
 }, 60_000)
 
-/** What is wrong with a feed, as text put in after its first events. */
-const poisons: [name: string, frames: string | ((next: number) => string)][] = [
-  ['a gap that was trimmed', 'event: gap\ndata: {"from":1,"to":9,"reason":"trimmed"}\n\n'],
-  ['a gap of another history', 'event: gap\ndata: {"reason":"diverged"}\n\n'],
-  ['a gap without words', 'event: gap\ndata: {}\n\n'],
-  ['a known event that is no JSON', (n) => `id: ${n}.x\nevent: message.completed\ndata: {"mess\n\n`],
-  [
-    'a known event that says something else',
-    (n) => `id: ${n}.x\nevent: message.created\ndata: {"message":7}\n\n`,
-  ],
-  ['a delta without a text', (n) => `id: ${n}.x\nevent: message.delta\ndata: {"id":"a"}\n\n`],
-  [
-    'a delta for nobody',
-    (n) => `id: ${n}.x\nevent: message.delta\ndata: {"id":"nobody","index":7,"delta":"x","offset":99}\n\n`,
-  ],
-  ['an end of nobody', (n) => `id: ${n}.x\nevent: message.failed\ndata: {"id":"nobody","rev":1}\n\n`],
-  [
-    'a message of another session',
-    (n) =>
-      `id: ${n}.x\nevent: message.created\ndata: {"message":{"id":"m","sessionId":"other","role":"user","parentId":null,"status":"completed","content":[],"createdAt":1,"updatedAt":1,"v":1}}\n\n`,
-  ],
-  ['an unknown event', (n) => `id: ${n}.x\nevent: message.sung\ndata: {"song":1}\n\n`],
-  ['a number from the future', 'id: 9000.x\nevent: run.started\ndata: {"runId":"r"}\n\n'],
-  ['a number that was given already', 'id: 2.other\nevent: run.started\ndata: {"runId":"r"}\n\n'],
-  ['an id of zeros', 'id: \0\nevent: run.started\ndata: {"runId":"r"}\n\n'],
-  ['something of many megabytes', `event: message.delta\ndata: {"id":"a","delta":"${'x'.repeat(17_000_000)}`],
-]
-
-/** Puts something into the first feeds, behind what they say at once. */
-function poison(server: Server, frames: string, times: number): void {
-  let left = times
-  server.spoil = (response, { path }) => {
-    if (!path.endsWith('/events') || !isEvents(response) || !response.body || left-- <= 0) return response
-    const encoder = new TextEncoder()
-    const through = new TransformStream<Uint8Array, Uint8Array>({
-      transform(chunk, controller) {
-        controller.enqueue(chunk)
-        if (frames) controller.enqueue(encoder.encode(frames))
-      },
-    })
-    return new Response(response.body.pipeThrough(through), response)
-  }
-}
-
 describe('25: a feed with', () => {
-  test.each(poisons)('%s is mended by pages', async (_, frames) => {
+  test.each(POISONS)('%s is mended by pages', async (_, frames) => {
     const server = scriptedServer()
     const first = remoteChat({ server })
     for (const text of ['one', 'two']) await (await first.session.send(text)).answer
@@ -122,7 +79,7 @@ describe('25: a feed with', () => {
   })
 
   test('a poison that never ends is asked for with patience', async () => {
-    for (const [, frames] of poisons.slice(0, 10)) {
+    for (const [, frames] of POISONS.slice(0, 10)) {
       const server = scriptedServer()
       const room = openRoom(server, 's')
       say(server, room, 'one', null)

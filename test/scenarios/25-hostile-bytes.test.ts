@@ -1,62 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { shown } from '../chat/direct-chat.ts'
 import { createWorld, noStrayRejections } from '../chat/world.ts'
-import { expectInStep, isEvents, remoteChat, requestsTo } from '../runtime/remote-chat.ts'
-import { cut, refusal, type Server, scriptedServer } from '../runtime/scripted-server.ts'
+import { expectInStep, remoteChat, requestsTo } from '../runtime/remote-chat.ts'
+import { cut, refusal, scriptedServer } from '../runtime/scripted-server.ts'
+import { ANSWER, FEED_ANSWERS, HARMLESS, rewrite, WHOLE } from './hostile.ts'
 
 noStrayRejections()
 
 const FEED = 'GET /sessions/s/events'
 const PAGES = 'GET /sessions/s/messages'
-const ANSWER = ['Hé', 'llo 👩‍👩‍👧 ', 'é̂ ', '\ud83d', '\ude00\u0000', '\ufeff.']
-const WHOLE = ANSWER.join('')
-
-const bytes = (text: string) => new TextEncoder().encode(text)
-
-/** Every answer of events in other bytes. `first`: whether these are its first ones. */
-function rewrite(server: Server, change: (chunk: Uint8Array, first: boolean) => Uint8Array[]): void {
-  server.spoil = (response) => {
-    if (!isEvents(response) || !response.body) return response
-    let first = true
-    const through = new TransformStream<Uint8Array, Uint8Array>({
-      transform(chunk, controller) {
-        for (const piece of change(chunk, first)) controller.enqueue(piece)
-        first = false
-      },
-    })
-    return new Response(response.body.pipeThrough(through), response)
-  }
-}
-
-const lines = (end: string) => (chunk: Uint8Array) =>
-  bytes(new TextDecoder().decode(chunk).replaceAll('\n', end))
-
-const inPieces = (chunk: Uint8Array, size: number): Uint8Array[] =>
-  Array.from({ length: Math.ceil(chunk.length / size) }, (_, at) => chunk.slice(at * size, (at + 1) * size))
-
-/** Bytes that say the same, or nothing. A stream's first bytes are a comment, which a mark replaces. */
-const HARMLESS: [name: string, change: (chunk: Uint8Array, first: boolean) => Uint8Array[]][] = [
-  ['as they are', (chunk) => [chunk]],
-  ['behind a byte order mark', (chunk, first) => [first ? bytes('\ufeff') : chunk]],
-  ['behind a byte order mark in pieces', (chunk, first) => (first ? inPieces(bytes('\ufeff'), 1) : [chunk])],
-  ['in lines that end with CR LF', (chunk) => [lines('\r\n')(chunk)]],
-  ['in lines that end with CR', (chunk) => [lines('\r')(chunk)]],
-  ['in lines whose CR and LF are torn apart', (chunk) => inPieces(lines('\r\n')(chunk), 1)],
-  ...[1, 2, 3, 5].map((size): (typeof HARMLESS)[number] => [
-    `in pieces of ${size} bytes, through every character`,
-    (chunk) => inPieces(chunk, size),
-  ]),
-  ['with empty pieces between', (chunk) => [new Uint8Array(), chunk, new Uint8Array()]],
-  [
-    'with waits that are none',
-    (chunk) => [chunk, bytes('retry: soon\nretry: -1\nretry: 1e9\nretry:\nretry\n\n')],
-  ],
-  ['with a wait of ten thousand years', (chunk) => [chunk, bytes('retry: 315576000000000\n\n')]],
-  ['with a wait of no time', (chunk) => [chunk, bytes('retry: 0\n\n')]],
-  ['with ids of zeros that say nothing', (chunk) => [chunk, bytes('id: 7\0.x\n\n')]],
-  ['with bytes that are no characters', (chunk) => [chunk, bytes(': '), Uint8Array.of(0xff, 0xc3, 10, 10)]],
-  ['with fields nobody knows', (chunk) => [chunk, bytes('colour: blue\n\nevent\n\ndata\n\n\n')]],
-]
 
 describe('25: a feed that comes', () => {
   test.each(HARMLESS)('%s is heard as it was said', async (_, change) => {
@@ -79,17 +31,7 @@ describe('25: a feed that comes', () => {
 })
 
 describe('25: a feed that is answered with', () => {
-  test.each([
-    ['a page', () => new Response('<!doctype html>', { headers: { 'content-type': 'text/html' } })],
-    [
-      'a page that calls itself a stream',
-      () => new Response('<p>\n\n', { headers: { 'content-type': 'text/event-stream' } }),
-    ],
-    ['401', () => refusal(401, 'auth')],
-    ['429', () => refusal(429, 'rate-limit', { 'retry-after': '2' })],
-    ['500', () => refusal(500, 'server')],
-    ['503 as a page', () => new Response('<h1>', { status: 503 })],
-  ])(
+  test.each(FEED_ANSWERS)(
     '%s in the middle of a run is asked for with patience, and the run is heard to its end',
     async (_, answer) => {
       let goOn = () => {}
