@@ -1,51 +1,60 @@
 // The other half of src/context/token-code.ts: cells to text, by the same chances.
-import { CONTEXTS, chanceAfter, contextOf, MEMORY, sizeOf } from '../../src/context/token-code.ts'
-import { CELLS, ONCE, STARTS } from '../../src/context/token-scan.ts'
+import {
+  BASE,
+  BELOW,
+  FIRST_SIGN,
+  LARGER,
+  LEFT_OUT,
+  NARROWEST,
+  sizeOf,
+  splitOf,
+  unseen,
+  walk,
+} from '../../src/context/token-code.ts'
 
 interface Encoder {
-  bit(context: number, bit: number): void
+  bit(context: number, bit: boolean): void
   end(): string
 }
+
+const DIGITS = BigInt(BASE)
 
 const roundUp = (value: bigint, unit: bigint): bigint => ((value + unit - 1n) / unit) * unit
 
 /** A range encoder. Its lower bound is one long whole number, so that nothing has to be carried. */
 function createEncoder(): Encoder {
-  const chances = new Float64Array(24 * CONTEXTS).fill(0.5)
-  const seen = new Uint16Array(24 * CONTEXTS)
+  const seen = unseen()
   let low = 0n
   let range = 1
   let digits = 0
   return {
     bit(context, bit) {
-      while (range < 2 ** 24) {
-        range *= 64
-        low *= 64n
+      while (range < NARROWEST) {
+        range *= BASE
+        low *= DIGITS
         digits++
       }
-      const chance = chances[context] ?? 0.5
-      const split = Math.floor(range * chance)
+      const split = splitOf(range, seen, context)
       if (bit) range = split
       else {
         low += BigInt(split)
         range -= split
       }
-      const times = seen[context] ?? 0
-      chances[context] = chanceAfter(chance, bit, times)
-      if (times < MEMORY) seen[context] = times + 1
+      const place = 2 * context + (bit ? 1 : 0)
+      seen[place] = (seen[place] ?? 0) + 1
     },
     end() {
       // Whatever lies within the range will do: the one that ends in most zeros, which need not be said.
       let unit = 1n
-      while (roundUp(low, unit * 64n) < low + BigInt(range)) unit *= 64n
+      while (roundUp(low, unit * DIGITS) < low + BigInt(range)) unit *= DIGITS
       let rest = roundUp(low, unit)
       const signs: string[] = []
       for (let at = 0; at < digits; at++) {
-        const digit = Number(rest % 64n)
-        signs.push(String.fromCharCode(digit + (digit < 57 ? 35 : 36)))
-        rest /= 64n
+        const sign = FIRST_SIGN + Number(rest % DIGITS)
+        signs.push(String.fromCharCode(sign < LEFT_OUT ? sign : sign + 1))
+        rest /= DIGITS
       }
-      return signs.reverse().join('').replace(/#+$/, '')
+      return signs.reverse().join('').replace(/%+$/, '')
     },
   }
 }
@@ -53,20 +62,15 @@ function createEncoder(): Encoder {
 /** `shared[cell]` for all families, `own[family][cell]` what is added for one. */
 export function encode(shared: Int16Array, own: readonly Int16Array[]): string {
   const encoder = createEncoder()
-  const number = (context: number, value: number): void => {
-    encoder.bit(context, value ? 1 : 0)
-    if (!value) return
-    encoder.bit(context + 1, value < 0 ? 1 : 0)
+  walk((context, hint, cell, pass) => {
+    const value = (pass < 0 ? shared : own[pass])?.[cell] ?? 0
+    encoder.bit(context + hint, value !== 0)
+    if (!value) return 0
+    encoder.bit(context + hint + BELOW, value < 0)
     let step = 1
-    for (; sizeOf(step) < Math.abs(value); step++) encoder.bit(context + 1 + step, 1)
-    encoder.bit(context + 1 + step, 0)
-  }
-  for (const [pass, values] of [shared, ...own].entries()) {
-    let kind = 0
-    for (let cell = 0; cell <= ONCE; cell++) {
-      while (cell >= (STARTS[kind + 1] ?? CELLS)) kind++
-      number(contextOf(kind, pass > 0, shared[cell] ?? 0), values[cell] ?? 0)
-    }
-  }
+    for (; sizeOf(step) < Math.abs(value); step++) encoder.bit(context + LARGER + step, true)
+    encoder.bit(context + LARGER + step, false)
+    return value
+  }, own.length - 1)
   return encoder.end()
 }

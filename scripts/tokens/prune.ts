@@ -1,7 +1,7 @@
 // Cells as whole numbers that cost few bits: one for all families, and for each family what it adds. Every number is kept, moved or
 // dropped by what it does to the error against what it costs to say.
-import { PARTS, STEPS, sizeOf } from '../../src/context/token-code.ts'
-import { CELLS, STARTS } from '../../src/context/token-scan.ts'
+import { HINTS, hintOf, PARTS, STEPS, sizeOf } from '../../src/context/token-code.ts'
+import { CELLS, STARTS, STRIDES } from '../../src/context/token-scan.ts'
 import { FAMILIES } from './corpus.ts'
 import { bendAt, type Normal, shift, slopeOf } from './normal.ts'
 import type { Rows } from './rows.ts'
@@ -40,6 +40,7 @@ export function roundOff({ columns, gram }: Normal, theta: Float64Array): Number
     }
     const shared = nearest((sum / weight) * PARTS)
     numbers[column * EACH] = shared
+    if (!shared) continue
     for (let family = 0; family < FAMILIES; family++)
       numbers[column * EACH + 1 + family] = nearest(
         (theta[column * FAMILIES + family] ?? 0) * PARTS - sized(shared),
@@ -48,10 +49,25 @@ export function roundOff({ columns, gram }: Normal, theta: Float64Array): Number
   return numbers
 }
 
-/** The kind of each column's cell: each kind has its own statistics. */
-function kindsOf({ cells }: Rows): Int32Array {
-  return Int32Array.from(cells, (cell) => STARTS.findLastIndex((start) => start <= cell))
+/** Of each column: its cell's sort, which has statistics of its own, and the columns of the two cells that hint at it. */
+interface Places {
+  sorts: Int32Array
+  before: readonly (number | undefined)[]
+  beside: readonly (number | undefined)[]
 }
+
+function placesOf({ cells }: Pick<Rows, 'cells'>): Places {
+  const columns = new Map([...cells].map((cell, column) => [cell, column]))
+  const sorts = cells.map((cell) => STARTS.findLastIndex((start) => start <= cell))
+  return {
+    sorts,
+    before: Array.from(cells, (cell, at) => columns.get(cell - (STRIDES[sorts[at] ?? 0] ?? 0))),
+    beside: Array.from(cells, (cell) => columns.get(cell - 1)),
+  }
+}
+
+/** Bits that it is said to cost at most that a number is not there. */
+const DEAREST_NONE = 0.5
 
 /** Bits that each value costs in each context, by how often it occurs there; neighbours lend to what has not occurred. */
 function costs(contexts: Int32Array, numbers: Numbers, count: number): Float64Array<ArrayBuffer> {
@@ -75,31 +91,47 @@ function costs(contexts: Int32Array, numbers: Numbers, count: number): Float64Ar
     }
     for (let at = context * VALUES; at < (context + 1) * VALUES; at++)
       bits[at] = -Math.log2((bits[at] ?? 0) / all)
+    // Where most are something, nothing would be dear, and none of them would ever go.
+    const none = context * VALUES + STEPS
+    bits[none] = Math.min(bits[none] ?? 0, DEAREST_NONE)
   }
   return bits
 }
 
-/** A number's context: its cell's kind, its place, and for a family's own whether all share one. */
-function fillContexts(contexts: Int32Array, kinds: Int32Array, numbers: Numbers): void {
-  for (let at = 0; at < contexts.length; at++) {
-    const column = Math.floor(at / EACH)
-    contexts[at] =
-      ((kinds[column] ?? 0) * EACH + (at % EACH)) * 2 + (at % EACH && numbers[column * EACH] ? 1 : 0)
+/** Each number's context, as the code has it: see `walk`. */
+function fillContexts(contexts: Int32Array, { sorts, before, beside }: Places, numbers: Numbers): void {
+  const shared = (column: number | undefined): number =>
+    column === undefined ? 0 : (numbers[column * EACH] ?? 0)
+  for (const [column, sort] of sorts.entries()) {
+    let added = 0
+    for (let place = 0; place < EACH; place++) {
+      const hint = place
+        ? hintOf(shared(column), added)
+        : hintOf(shared(before[column]), shared(beside[column]))
+      contexts[column * EACH + place] = (2 * sort + (place ? 1 : 0)) * HINTS + hint
+      if (place) added += sized(numbers[column * EACH + place] ?? 0)
+    }
   }
 }
 
 /** Walks over all numbers until few change. `price` is the error that a bit is worth. */
-export function prune(rows: Rows, normal: Normal, numbers: Numbers, price: number, sweeps: number): number {
+export function prune(
+  rows: Pick<Rows, 'cells'>,
+  normal: Normal,
+  numbers: Numbers,
+  price: number,
+  sweeps: number,
+): number {
   const { columns, gram } = normal
-  const kinds = kindsOf(rows)
+  const places = placesOf(rows)
   const slope = slopeOf(normal, thetaOf(numbers))
   const contexts = new Int32Array(numbers.length)
   const change = new Float64Array(FAMILIES)
   const bend = new Float64Array(FAMILIES)
   let bits = new Float64Array()
   for (let sweep = 0; sweep < sweeps; sweep++) {
-    fillContexts(contexts, kinds, numbers)
-    bits = costs(contexts, numbers, 7 * EACH * 2)
+    fillContexts(contexts, places, numbers)
+    bits = costs(contexts, numbers, 2 * STARTS.length * HINTS)
     let moved = 0
     for (let column = 0; column < columns; column++) {
       for (let family = 0; family < FAMILIES; family++)
@@ -108,10 +140,14 @@ export function prune(rows: Rows, normal: Normal, numbers: Numbers, price: numbe
       let changed = false
       for (let place = 0; place < EACH; place++) {
         const at = column * EACH + place
+        // Nothing is added to what is not there.
+        if (place && !numbers[column * EACH]) continue
+        const firm = !place && numbers.subarray(at + 1, at + EACH).some(Boolean)
         const context = (contexts[at] ?? 0) * VALUES + STEPS
         const next = bestOf(
           numbers[at] ?? 0,
           place,
+          firm,
           slope,
           columns,
           column,
@@ -148,6 +184,7 @@ function bitsOf(numbers: Numbers, contexts: Int32Array, bits: Float64Array): num
 function bestOf(
   value: number,
   place: number,
+  firm: boolean,
   slope: Float64Array,
   columns: number,
   column: number,
@@ -170,7 +207,7 @@ function bestOf(
   let best = value
   let most = 1e-15
   for (const next of [below, above, 0]) {
-    if (next === value) continue
+    if (next === value || (firm && !next)) continue
     const by = sized(next) - sized(value)
     const gain =
       pull * by - (stiff * by * by) / 2 - price * ((bits[context + next] ?? 0) - (bits[context + value] ?? 0))
@@ -193,7 +230,10 @@ export function thetaOf(numbers: Numbers): Float64Array {
 }
 
 /** The same by cell: what all share, and what each family adds. */
-export function cellsOf({ cells }: Rows, numbers: Numbers): { shared: Int16Array; own: Int16Array[] } {
+export function cellsOf(
+  { cells }: Pick<Rows, 'cells'>,
+  numbers: Numbers,
+): { shared: Int16Array; own: Int16Array[] } {
   const [shared = new Int16Array(), ...own] = Array.from({ length: EACH }, (_, place) => {
     const result = new Int16Array(CELLS)
     for (const [column, cell] of cells.entries()) result[cell] = sized(numbers[column * EACH + place] ?? 0)

@@ -17,11 +17,11 @@ export interface Rows {
 }
 
 /** Chunks a cell has to be in. */
-const LEAST_CHUNKS = 25
+const LEAST_CHUNKS = 40
 /** Chunks that make one long text. */
 const TOGETHER = 40
 /** What long texts weigh beside short ones. */
-const LONG_WEIGHT = 0.2
+const LONG_WEIGHT = 0.08
 /** A chunk of this many units weighs 1; shorter ones weigh more, by the root. */
 const USUAL_LENGTH = 300
 
@@ -76,7 +76,7 @@ export function rowsOf(samples: Iterable<Sample>): Rows {
   const cellsOf = cellCounter()
   const chunks: Row[] = []
   for (const { category, text, counts } of samples)
-    chunks.push({ category, found: cellsOf(text), counts, weight: (text.length / USUAL_LENGTH) ** -0.5 })
+    chunks.push({ category, found: cellsOf(text), counts, weight: (text.length / USUAL_LENGTH) ** -0.8 })
   const longs: Row[] = []
   for (let at = 0; at < chunks.length; ) {
     const end = chunks.findIndex((row, other) => other > at && row.category !== chunks[at]?.category)
