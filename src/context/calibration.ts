@@ -7,8 +7,8 @@ export type TextClass = 'words' | 'signs' | 'alphabets' | 'ideographs'
 export interface Calibration {
   /** What a token of each class really costs, then what a message costs beside its content. */
   readonly values: readonly number[]
-  /** How unsure each of them is: variances. */
-  readonly doubt: readonly number[]
+  /** How unsure each of them is, and how much of that they have in common: variances and covariances, a row for each. */
+  readonly doubt: readonly (readonly number[])[]
   readonly reports: number
   /** The last request that was counted: what comes on top of it is all that has to be estimated. */
   readonly last?: CountedRequest
@@ -28,11 +28,22 @@ const LEAST = 0.05
 const NOISE = 0.06
 const NOISE_TOKENS = 2
 
+/** How unsure a class of text is, of a family that is known and of one that is not, and what a message costs. */
+const KNOWN = 0.004
+const UNKNOWN = 0.3
+const MESSAGE = 4
+/** Where a tokenizer is not known, what one class of text is off by says so much of the others. */
+const ALIKE = 0.3
+
 /** What is believed before anybody reported: little can be wrong with a family that is known, much with one that is not. */
 export function uncalibrated(messageOverhead: number, known: boolean): Calibration {
-  const variance = known ? 0.004 : 0.3
-  const doubt = [variance, variance, variance, variance, 4]
-  return { values: [1, 1, 1, 1, messageOverhead], doubt, reports: 0 }
+  const values = [1, 1, 1, 1, messageOverhead]
+  const between = (at: number, other: number): number => {
+    if (at === CLASSES.length || other === CLASSES.length) return at === other ? MESSAGE : 0
+    return known ? (at === other ? KNOWN : 0) : at === other ? UNKNOWN : UNKNOWN * ALIKE
+  }
+  const doubt = values.map((_, at) => values.map((_, other) => between(at, other)))
+  return { values, doubt, reports: 0 }
 }
 
 /** What has come since the last counted request of the same session; everything, where there is none. */
@@ -70,27 +81,25 @@ export interface Lesson {
   suspect: TextClass
 }
 
-/** Learns from a request that was counted: a filter over what a token of each class costs, each class on its own. */
+/** Learns from a request that was counted: Kalman's filter over what a token of each class costs. */
 export function learn(calibration: Calibration, { counts, actual, session }: CountedRequest): Lesson {
   const { values, doubt, reports } = calibration
   const { fresh, actual: counted } = since(calibration, counts, session)
   let size = 0
-  let spread = NOISE_TOKENS ** 2
-  for (const [at, variance] of doubt.entries()) {
-    size += Math.abs(fresh[at] ?? 0)
-    spread += variance * (fresh[at] ?? 0) ** 2
-  }
-  spread += (NOISE * size) ** 2
+  for (let at = 0; at < values.length; at++) size += Math.abs(fresh[at] ?? 0)
+  const pulls = doubt.map((row) => dot(row, fresh.slice(0, row.length)))
+  const blame = pulls.map((pull, at) => pull * (fresh[at] ?? 0))
+  const spread = blame.reduce((sum, part) => sum + part, NOISE_TOKENS ** 2 + (NOISE * size) ** 2)
   const miss = actual - counted - dot(values, fresh)
   // A report that cannot be true of the text alone teaches no more than one that just can.
   const limit = 3 * Math.sqrt(spread)
   const step = Math.max(-limit, Math.min(limit, miss)) / spread
-  const pulls = doubt.map((variance, at) => variance * (fresh[at] ?? 0))
-  const blame = pulls.map((pull, at) => pull * (fresh[at] ?? 0))
   return {
     calibration: {
       values: values.map((value, at) => Math.max(LEAST, value + step * (pulls[at] ?? 0))),
-      doubt: doubt.map((variance, at) => variance - (pulls[at] ?? 0) ** 2 / spread),
+      doubt: doubt.map((row, at) =>
+        row.map((variance, other) => variance - ((pulls[at] ?? 0) * (pulls[other] ?? 0)) / spread),
+      ),
       reports: reports + 1,
       last: { counts, actual, session },
     },

@@ -4,7 +4,7 @@ import type { Calibration } from './calibration.ts'
 /** What is kept of a calibration: what was learnt of the model, nothing of a session. */
 const StoredCalibration = z.object({
   values: z.array(z.number()),
-  doubt: z.array(z.number()),
+  doubt: z.array(z.array(z.number())),
   reports: z.number(),
 })
 
@@ -16,5 +16,6 @@ export const stored = ({ values, doubt, reports }: Calibration): Calibration => 
 /** A calibration as it was stored; undefined for what is none. */
 export function readCalibration(value: unknown): Calibration | undefined {
   const { data } = StoredCalibration.safeParse(value)
-  return data?.values.length === VALUES && data.doubt.length === VALUES ? data : undefined
+  const lists = data && [data.values, data.doubt, ...data.doubt]
+  return lists?.every(({ length }) => length === VALUES) ? data : undefined
 }
