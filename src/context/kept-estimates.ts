@@ -14,7 +14,8 @@ function keepNewest(map: Map<string, unknown>, most: number): void {
   }
 }
 
-type Estimates = Pick<Estimator, 'text' | 'message'>
+/** What estimates a context. One that also measures knows what requests and tools cost beside their text. */
+export type Estimates = Pick<Estimator, 'text' | 'message'> & Partial<Pick<Estimator, 'measure' | 'cost'>>
 
 /** Makes one thing of each text and message, once. */
 function keptBy<Made>(make: { text(text: string): Made; message(message: Message): Made }): typeof make {
@@ -51,10 +52,7 @@ function keptBy<Made>(make: { text(text: string): Made; message(message: Message
 }
 
 /** Of an estimator that learns is kept what messages are made of; what that costs is asked anew each time. */
-export interface KeptCounts extends Estimates {
-  /** What a request is made of, as `Estimator.measure` gives it. */
-  measure(request: CountableRequest): Counts
-}
+export type KeptCounts = Pick<Estimator, 'text' | 'message' | 'measure' | 'cost'>
 
 const plus = (a: Counts, b: Counts): Counts => [
   a[0] + b[0],
@@ -71,11 +69,21 @@ export function keptCounts({
   measure,
 }: Pick<Estimator, 'counts' | 'cost' | 'measure'>): KeptCounts {
   const kept = keptBy<Counts>({ text: counts, message: counts })
+  const byRequest = new Map<string, Counts>()
+  // Instructions and tools, which stay the same from call to call.
+  const beside = (rest: Omit<CountableRequest, 'messages'>): Counts => {
+    const key = JSON.stringify([rest.system, rest.tools])
+    const made = byRequest.get(key) ?? measure({ ...rest, messages: [] })
+    byRequest.set(key, made)
+    keepNewest(byRequest, MOST_TEXTS)
+    return made
+  }
   return {
     text: (text) => cost(kept.text(text)),
     message: (message) => cost(kept.message(message)),
+    cost,
     measure({ messages, ...rest }) {
-      let sum = measure({ ...rest, messages: [] })
+      let sum = beside(rest)
       for (const message of messages) sum = plus(sum, kept.message(message))
       return sum
     },
@@ -86,5 +94,5 @@ export function keptCounts({
  * The same estimates, each made once: kept by the message itself, and by its id and revision, so that a message that was read
  * again is known again. An estimator of `createEstimator` may learn meanwhile: what it has learnt holds for what is kept, too.
  */
-export const keptEstimates = (estimate: Estimates | Estimator): Estimates =>
+export const keptEstimates = (estimate: Pick<Estimator, 'text' | 'message'> | Estimator): Estimates =>
   'measure' in estimate ? keptCounts(estimate) : keptBy(estimate)

@@ -1,7 +1,7 @@
 import type { Message } from '../message/schema.ts'
 import { pathTo } from '../message/tree.ts'
 import { type Draft, type DroppedMessage, type Policy, type Space, turnOf } from './draft.ts'
-import type { Estimator } from './estimate.ts'
+import type { Estimates } from './kept-estimates.ts'
 import { roughly } from './rough.ts'
 import { turnsOf } from './turns.ts'
 
@@ -27,8 +27,8 @@ export interface AssembleOptions {
   reserve?: number
   /** Most tokens of all that is sent, as estimated. @default the window without the reserve */
   room?: number
-  /** `createEstimator({ model })`. @default by lengths alone, off by a fifth and more */
-  estimate?: Pick<Estimator, 'text' | 'message'>
+  /** `createEstimator({ model, ...overheadsOf(model), media: mediaTokens })`. @default by lengths alone, off by a fifth and more */
+  estimate?: Estimates
   /** What becomes of an answer that was cut off: its text with a mark, or nothing. @default 'text' */
   interrupted?: 'text' | 'drop'
   /** What is done to the draft, one after another, before it is cut to the window. @default none */
@@ -51,6 +51,21 @@ export interface OpenDraft {
 
 const DEFAULT_RESERVE = 4_096
 
+/**
+ * What stands beside the messages, and what a request costs by itself: that is counted with the instructions. Whoever only
+ * counts text knows of text alone.
+ */
+function fixedOf(estimate: Estimates, system: string | undefined, tools: AssembleOptions['tools']) {
+  const { text, measure, cost } = estimate
+  if (!measure || !cost)
+    return {
+      system: system === undefined ? 0 : text(system),
+      tools: tools?.length ? text(JSON.stringify(tools)) : 0,
+    }
+  const bare = cost(measure({ messages: [], system }))
+  return { system: bare, tools: tools?.length ? cost(measure({ messages: [], system, tools })) - bare : 0 }
+}
+
 /** The selected branch, and what is on others. */
 function branchOf(messages: Iterable<Message>, headId: string | null | undefined) {
   if (headId === undefined) return { branch: messages, others: [] }
@@ -67,10 +82,7 @@ export function openDraft(options: AssembleOptions): OpenDraft {
   const { branch, others } = branchOf(options.messages, options.headId)
   const found = turnsOf(branch, { system: options.system, interrupted })
   const system = options.system ?? found.system?.text
-  const fixed = {
-    system: system === undefined ? 0 : estimate.text(system),
-    tools: tools?.length ? estimate.text(JSON.stringify(tools)) : 0,
-  }
+  const fixed = fixedOf(estimate, system, tools)
   // The items are ours and new: of a long history, copies would cost more than all the rest.
   const turns = found.turns.map((items) => {
     for (const item of items) item.tokens = estimate.message(item.message)

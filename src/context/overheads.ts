@@ -11,37 +11,53 @@ export interface Overheads {
 }
 
 /**
- * By model: request, message, tools, and the factor for the tools' JSON. The first that matches counts. OpenAI's messages as in its
- * cookbook, "How to count tokens with tiktoken"; all else is what recorded requests were counted as, few of them for Perplexity, which
- * counts the text alone, and for Google: its own interface counts declarations of tools whole, gateways to it hardly more than
- * their words, and those say `google/gemini-…`.
+ * By model and host, `model @host`: request, message, tools, and the factor for the tools' JSON. The first that matches counts.
+ * OpenAI's are those of its cookbook, "How to count tokens with tiktoken", less one a message; all else is what recorded requests
+ * were counted as, robustly, some of them only one (Llama Guard, Llama 4 and Gemma at Groq, Grok 2, Claude 3 Opus). What is asked
+ * in them is short and plain English, which is estimated about a token high: that is in these figures, too.
+ *
+ * Hosts differ. Groq puts prompts of its own before models that know no tools, DeepSeek one before all that its Responses API is
+ * asked; Google's own interface counts declarations of tools whole, Vertex and gateways (`google/gemini-…`) hardly more than their
+ * words. What a provider adds where it is told to think is not known here.
  */
 const ROWS: readonly (readonly [RegExp, number, number, number, number])[] = [
-  [/gpt-oss/, 62, 4, 15, 0.8],
+  [/@deepseek\/.*responses/, 80.5, 1.5, 225, 1],
+  [/gpt-oss/, 63, 4, 20, 0.8],
+  [/llama-guard/, 98, 2.5, 45, 1],
+  [/llama-4.*@groq/, 3, 5, 658, 1],
+  [/gemma.*@groq/, 4, 4, 825, 1],
   [/claude-(3-opus|opus-3)/, 4, 2, 510, 1.4],
-  [/claude.*(4[-.][5-9]|-5)/, 4, 2, 480, 1.4],
-  [/claude/, 4, 2, 310, 1.4],
-  [/distill/, 0, 1, 100, 1],
-  [/llama-?3\.[1-3]/, 30, 3, 90, 1.2],
-  [/llama/, 3, 5, 90, 1.2],
-  [/qwen.*(coder|max)/, 5, 1, 225, 1.1],
-  [/qwen|qwq/, 5, 1, 110, 1.1],
-  [/deepseek/, 0, 1, 100, 1.1],
+  [/claude.*(4[-.][5-9]|-5)/, 3, 2, 495, 1.35],
+  [/claude/, 3, 2, 310, 1.4],
+  [/distill/, 0.5, 1, 100, 1],
+  [/llama-?3\.[1-3]/, 30.5, 3.5, 90, 1.25],
+  [/llama/, 3, 5, 45, 1.25],
+  [/qwen.*(coder|max)/, 6, 1.5, 230, 1.1],
+  [/qwen.*@gpustack/, 5, 1, 150, 0.95],
+  [/qwen|qwq/, 6, 1.5, 100, 1.1],
+  [/deepseek/, 1, 1, 100, 1.1],
   [/gemma/, 4, 4, 40, 1],
-  [/\/gemini/, 0, 0, 0, 0.35],
-  [/gemini/, 0, 0, 0, 0.95],
+  [/google\/gemini-|gemini.*@google-vertex/, -1, 0, 0, 0.4],
+  [/gemini-3/, -1, 0, 10, 1.15],
+  [/gemini/, -1, 0, 5, 0.85],
   [/sonar/, 0, 0, 0, 1],
-  [/[sx]tral/, 3, 3, 5, 1.15],
-  [/grok/, 3, 2, 210, 1],
-  [/kimi/, 3, 1, 55, 1.1],
-  [/glm/, 3, 1, 105, 1.15],
+  [/[sx]tral/, 6, 1, 0, 1.15],
+  [/grok-2/, 3, 2, 65, 1],
+  [/grok-4[-.]1/, 3, 2, 300, 1],
+  [/grok/, 3.5, 2.5, 225, 1],
+  [/kimi/, 4, 1.5, 55, 1.05],
+  [/glm/, 4.5, 0.5, 105, 1.2],
 ]
 
-/** What a model's provider adds to a text, as far as it is known; OpenAI's ways for all others. */
-export function overheadsOf(model: string): Overheads {
-  const name = model.toLowerCase()
+/**
+ * What a model's provider adds to a text, as far as it is known; OpenAI's ways for all others.
+ *
+ * `host` is who answers, as messages name it (`groq`), or with the API (`deepseek/openai-responses`): some add more than others.
+ */
+export function overheadsOf(model: string, host = ''): Overheads {
+  const name = `${model} @${host}`.toLowerCase()
   const [, requestOverhead, messageOverhead, toolOverhead, toolFactor] = ROWS.find(([names]) =>
     names.test(name),
-  ) ?? [name, 3, 4, 8, 0.73]
+  ) ?? [name, 3, 3, 8, 0.73]
   return { requestOverhead, messageOverhead, toolOverhead, toolFactor }
 }

@@ -1,6 +1,7 @@
 import type { Calibration } from '../context/calibration.ts'
 import { createEstimator, type Estimator } from '../context/estimate.ts'
 import { type KeptCounts, keptCounts } from '../context/kept-estimates.ts'
+import { mediaTokens } from '../context/media.ts'
 import { overheadsOf } from '../context/overheads.ts'
 import type { SessionRecord, SessionRecords } from '../context/session-records.ts'
 import { readCalibration, stored } from '../context/stored-calibration.ts'
@@ -36,13 +37,16 @@ export function modelEstimates(): ModelEstimates {
   const known = new Map<string, Promise<Learning>>()
   const homes = new Map<string, SessionRecords>()
 
-  async function open(key: string, model: string): Promise<Learning> {
+  async function open(key: string, provider: string, model: string): Promise<Learning> {
     const records = await homes
       .get(key)
       ?.read(CALIBRATION)
       .catch(() => [])
     const calibration = calibrationIn(records ?? [], key)
-    const estimator = createEstimator({ model, ...overheadsOf(model), ...(calibration && { calibration }) })
+    const estimator = createEstimator({
+      ...{ model, media: mediaTokens, ...overheadsOf(model, provider) },
+      ...(calibration && { calibration }),
+    })
     return { estimator, kept: keptCounts(estimator) }
   }
 
@@ -50,7 +54,7 @@ export function modelEstimates(): ModelEstimates {
     async of({ model: { provider, id }, shared }) {
       const key = modelKey({ provider, model: id })
       if (shared) homes.set(key, shared)
-      const learning = known.get(key) ?? open(key, id)
+      const learning = known.get(key) ?? open(key, provider, id)
       known.set(key, learning)
       return (await learning).kept
     },
