@@ -174,7 +174,8 @@ test('nothing is counted twice by an estimator that learns, and what it learnt h
   const after = assembleContext({ messages, policies, estimate: kept })
   expect(counted).toHaveLength(once)
   expect(after.tokens).toBeGreaterThan(before.tokens)
-  expect(after.tokens).toBe(after.messages.reduce((sum, one) => sum + estimator.message(one), 0))
+  const bare = estimator.cost(estimator.measure({ messages: [] }))
+  expect(after.tokens).toBe(after.messages.reduce((sum, one) => sum + estimator.message(one), bare))
 })
 
 test.each(Object.entries(TARGETS))(
