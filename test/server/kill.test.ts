@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { textOf } from '../../src/message/text.ts'
@@ -11,8 +12,12 @@ import { createSession, eventsOf, feedUntil, pageOf, type Stage, sendBody, tempo
 const script = fileURLToPath(new URL('killable.ts', import.meta.url))
 
 /** Starts the server; resolves when it listens. */
-async function start(file: string, lease: number): Promise<{ child: ChildProcess; ask: Stage['ask'] }> {
-  const child = spawn(process.execPath, ['--import', 'tsx', script, file, String(lease)], {
+async function start(
+  file: string,
+  lease: number,
+  mode = '',
+): Promise<{ child: ChildProcess; ask: Stage['ask'] }> {
+  const child = spawn(process.execPath, ['--import', 'tsx', script, file, String(lease), mode], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   onTestFinished(() => {
@@ -69,6 +74,32 @@ test('a server killed in mid-answer and started again ends the run truthfully, w
   expect(text).toBe(Array.from({ length: text.split(' ').length - 1 }, (_, at) => `${at} `).join(''))
   // And it goes on with what comes next.
   expect((await two.ask('POST', '/sessions/s1/messages', sendBody('m2', 'm1'))).status).toBe(202)
+}, 30_000)
+
+test('a server killed between two model calls goes on with the run when it is started again, and executes nothing twice', async () => {
+  const file = `${temporaryFolder()}/chat.db`
+  const one = await start(file, 1_000, 'mute')
+  await createSession(one.ask)
+  await one.ask('POST', '/sessions/s1/messages', sendBody('m1', null, 'Note it.'))
+  let answers = 0
+  await eventsOf(
+    await one.ask('GET', '/sessions/s1/events'),
+    (event) => event.type === 'message.created' && event.message.role === 'assistant' && ++answers === 2,
+  )
+  await kill(one.child)
+
+  const two = await start(file, 1_000)
+  const events = await feedUntil(two.ask, 'run-m1')
+  expect(events.at(-1)?.event).toMatchObject({ type: 'run.finished', outcome: 'completed' })
+  const { messages } = await pageOf(two.ask)
+  expect(messages.map(({ role, status }) => `${role} ${status}`)).toEqual([
+    'user completed',
+    'assistant completed',
+    'tool completed',
+    'assistant completed',
+  ])
+  expect(messages[3] && textOf(messages[3])).toBe('Noted.')
+  expect(readFileSync(`${file}.notes`, 'utf8')).toBe('noted\n')
 }, 30_000)
 
 test('while one of two processes is killed, the other serves on and ends what it left', async () => {

@@ -112,6 +112,7 @@ test('an instance that lives on notices by itself that another one died', async 
   )
   await createSession(one.ask)
   await send(one.ask, 'm1')
+  await spoken(one.ask, 'so far')
   const two = stage({ lease: 80, env: { now: () => performance.now() } }, file)
   const events = await feedUntil(two.ask, 'run-m1')
   expect(events.at(-1)?.event).toMatchObject({ outcome: 'interrupted' })
