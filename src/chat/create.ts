@@ -158,10 +158,7 @@ function newLobby(options: ChatOptions): Lobby {
         if (room) setFields(room.core, { stalled })
       },
       onStored: (sessionId) => void refresh(lobby, sessionId),
-      onGrown(sessionId, told) {
-        const room = lobby.rooms.get(sessionId)
-        if (room && !room.leading) hearTold(room.core, told)
-      },
+      onGrown: (sessionId, told) => hearTold(lobby.rooms.get(sessionId), told),
     }),
     persist: createPersist({
       storage,

@@ -2,8 +2,9 @@ import * as z from 'zod/mini'
 import { AssistantBlock, Id } from '../message/schema.ts'
 import { messageOf, type Piece, putMessages, type SessionState } from '../protocol/state.ts'
 import { entriesOf } from './batch.ts'
-import { type Core, update } from './core.ts'
+import { update } from './core.ts'
 import { foldJournal } from './journal.ts'
+import type { Room } from './room.ts'
 
 /** What an answer grew by, as one tab tells it to the others before it is stored: an entry of the journal, and the revision it grew from. */
 const Told = z.object({
@@ -25,7 +26,9 @@ export const toldOf = (state: SessionState, pieces: readonly Piece[]): Told[] =>
  * Shows what the tab that leads has heard. What does not follow what is known here, or belongs to another version of its
  * message, is left out: it is read once it is stored. Nothing of it is written by this tab.
  */
-export function hearTold(core: Core, given: unknown): void {
+export function hearTold(room: Pick<Room, 'core' | 'leading'> | undefined, given: unknown): void {
+  if (!room || room.leading) return
+  const { core } = room
   const { data = [] } = z.array(Told).safeParse(given)
   for (const entry of data)
     update(

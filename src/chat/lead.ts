@@ -3,7 +3,7 @@ import { setFields } from './core.ts'
 import { createDrain } from './drain.ts'
 import { type Lobby, mayFollow, problem, storageFailed } from './lobby.ts'
 import { refuseStranded } from './lost.ts'
-import { endRuns, readAgain } from './reading.ts'
+import { endRuns, readSince } from './reading.ts'
 import type { Room } from './room.ts'
 import { createServing } from './serving.ts'
 import { createSync } from './sync.ts'
@@ -16,7 +16,7 @@ async function lead(lobby: Lobby, room: Room, lost: AbortSignal, takesOver: bool
   await room.ready
   try {
     // Another tab may have written meanwhile, and died before it told of it.
-    await readAgain(lobby, room)
+    await readSince(lobby, room)
   } catch (thrown) {
     if (!lobby.closed) storageFailed(lobby, thrown)
   }

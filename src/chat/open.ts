@@ -46,8 +46,7 @@ function newRoomCore(lobby: Lobby, id: string, room: () => Room): Core {
       if (origin === 'new') {
         lobby.persist.note(core, trace)
         const { pieces } = trace
-        if (pieces.length > 0)
-          lobby.tabs.post({ type: 'grew', sessionId: id, told: toldOf(core.state, pieces) })
+        if (pieces.length > 0) lobby.tabs.grew(id, () => toldOf(core.state, pieces))
       }
       const { session, deleted } = core.state
       if (deleted) showSessions(lobby, [], [id])

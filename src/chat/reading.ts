@@ -38,6 +38,16 @@ export async function readAgain(lobby: Lobby, room: Room): Promise<void> {
   if (room.loaded) await lobby.persist.between(room.core, () => read(lobby, room))
 }
 
+/** The same, where it is another than this tab knows: every batch raises the epoch of the session's row. */
+export async function readSince(lobby: Lobby, room: Room): Promise<void> {
+  const { core } = room
+  await lobby.persist.between(core, async () => {
+    if (!room.loaded) return
+    const { session } = await lobby.storage.window(core.id, { limit: 1 })
+    if (!session || session.epoch !== room.stored?.epoch) await read(lobby, room)
+  })
+}
+
 /** A session that the other side has told of: what is said in it follows its head. */
 export function adopt(lobby: Lobby, { core, loaded }: Room): void {
   const session = lobby.listed.get(core.id)

@@ -7,6 +7,8 @@ export interface TabMessage {
   sessionId: string
   /** What it grew by, as `toldOf` says it. */
   told?: unknown
+  /** It has led only since now: whoever looks on has to say so again. */
+  anew?: boolean
 }
 
 /** Called when no other tab writes a session any more. The signal ends that: by giving it up, or since another took it over. */
@@ -25,6 +27,8 @@ export interface Tabs {
   rest(): void
   /** Hears and speaks again. */
   wake(): void
+  /** Tells what an answer grew by, where another tab looks on: a message that nobody hears costs as much as one that is heard. */
+  grew(sessionId: string, told: () => unknown): void
   close(): void
 }
 
@@ -56,6 +60,8 @@ const isTabMessage = (value: unknown): value is TabMessage =>
 type Locks = NonNullable<NonNullable<Platform['navigator']>['locks']>
 
 interface Place {
+  /** Whether another tab looks on. */
+  shared: boolean
   leads(): boolean
   /** Takes the place, whoever has it. */
   steal(): void
@@ -96,6 +102,7 @@ function hold(locks: Locks, name: string, onLead: OnLead, onLost: () => void): P
   }
   ask(false)
   return {
+    shared: false,
     leads: () => !!leading,
     steal() {
       release()
@@ -131,13 +138,18 @@ interface Watch {
 function hear(data: unknown, options: TabsOptions, { places, silent, post }: Watch): void {
   const { onStored, onGrown, onSilent } = options
   if (!isTabMessage(data)) return
-  const { type, sessionId, told } = data
+  const { type, sessionId, told, anew } = data
+  const place = places.get(sessionId)
   if (type === 'stored') onStored(sessionId)
   else if (type === 'grew') onGrown(sessionId, told)
   else if (type === 'here') {
     silent.delete(sessionId)
     onSilent(sessionId, false)
-  } else if (places.get(sessionId)?.leads()) post({ type: 'here', sessionId })
+    if (anew && place && !place.leads()) post({ type: 'ask', sessionId })
+  } else if (place?.leads()) {
+    place.shared = true
+    post({ type: 'here', sessionId })
+  }
 }
 
 /** Asks for signs of life until this tab leads everything itself, and takes over what nobody is heard of, while somebody looks. */
@@ -214,11 +226,12 @@ export function createTabs(options: TabsOptions): Tabs {
     if (!locks) return alone(onLead)
     const begin = (lost: AbortSignal) => {
       // Who asked before heard nothing.
-      post({ type: 'here', sessionId })
+      post({ type: 'here', sessionId, anew: true })
       onLead(lost)
     }
     const place = hold(locks, `tidemark:${name}:${sessionId}`, begin, () => void look())
     places.set(sessionId, place)
+    post({ type: 'ask', sessionId })
     void look()
     return () => {
       places.delete(sessionId)
@@ -232,6 +245,9 @@ export function createTabs(options: TabsOptions): Tabs {
     post,
     rest,
     wake,
+    grew(sessionId, told) {
+      if (places.get(sessionId)?.shared) post({ type: 'grew', sessionId, told: told() })
+    },
     close() {
       ended.abort()
       for (const place of places.values()) place.give()

@@ -66,8 +66,8 @@ describe('what another tab hears', () => {
   test('is appended here at once, and written by the other alone', () => {
     const { core, origins, appended } = tab(begun)
     const leader = tab(begun)
-    hearTold(core, hear(leader.core, [delta('One, ', 0)], 3))
-    hearTold(core, hear(leader.core, [delta('two, ', 5), delta('three.', 10)], 4))
+    hearTold({ core, leading: false }, hear(leader.core, [delta('One, ', 0)], 3))
+    hearTold({ core, leading: false }, hear(leader.core, [delta('two, ', 5), delta('three.', 10)], 4))
     expect(appended).toEqual(['One, ', 'two, three.'])
     expect(messageOf(core.state, 'a')).toEqual(messageOf(leader.core.state, 'a'))
     expect(new Set(origins)).toEqual(new Set(['stored']))
@@ -76,7 +76,7 @@ describe('what another tab hears', () => {
   test('is shown once, though its events are heard here as well', () => {
     const { core } = tab(begun)
     const events = [delta('One, ', 0), delta('two.', 5)]
-    hearTold(core, hear(tab(begun).core, events, 3))
+    hearTold({ core, leading: false }, hear(tab(begun).core, events, 3))
     update(core, (state, trace) => reduceAll(state, numbered(events, 3), 0, trace))
     expect(textIn(core)).toBe('One, two.')
     expect(core.state.cursor?.n).toBe(4)
@@ -87,7 +87,7 @@ describe('what another tab hears', () => {
     const { core } = tab(begun)
     const leader = tab(begun)
     const thought: ChatEvent = { type: 'message.delta', id: 'a', index: 0, block, delta: 'hm', offset: 0 }
-    hearTold(core, hear(leader.core, [thought, delta('Yes.', 0, 1)], 3))
+    hearTold({ core, leading: false }, hear(leader.core, [thought, delta('Yes.', 0, 1)], 3))
     expect(messageOf(core.state, 'a')?.content).toEqual([
       { type: 'thinking', text: 'hm' },
       { type: 'text', text: 'Yes.' },
@@ -105,14 +105,28 @@ describe('what another tab hears', () => {
     const { core } = tab([...begun, delta('One, ', 0)])
     const base = { sessionId: 's', messageId: 'a', index: 0 }
     const before = core.state
-    hearTold(core, Array.isArray(given) ? given.map((entry) => ({ ...base, ...entry })) : given)
+    hearTold(
+      { core, leading: false },
+      Array.isArray(given) ? given.map((entry) => ({ ...base, ...entry })) : given,
+    )
+    expect(core.state).toBe(before)
+  })
+
+  test('is left out in a tab that leads itself, and where nobody looks', () => {
+    const { core } = tab(begun)
+    const before = core.state
+    const told = hear(tab(begun).core, [delta('One, ', 0)], 3)
+    hearTold({ core, leading: true }, told)
+    hearTold(undefined, told)
     expect(core.state).toBe(before)
   })
 
   test('is left out where the answer is settled here', () => {
     const { core } = tab([...begun, delta('One.', 0), { type: 'message.interrupted', id: 'a', rev: 4 }])
     const before = core.state
-    hearTold(core, [{ sessionId: 's', messageId: 'a', index: 0, offset: 4, text: ' two', rev: 4 }])
+    hearTold({ core, leading: false }, [
+      { sessionId: 's', messageId: 'a', index: 0, offset: 4, text: ' two', rev: 4 },
+    ])
     expect(core.state).toBe(before)
   })
 })

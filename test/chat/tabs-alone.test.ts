@@ -6,16 +6,10 @@ import { idle, noStrayRejections } from './world.ts'
 
 noStrayRejections()
 
-const tabsOf = (name: string | undefined, onStored: (sessionId: string) => void = () => {}) =>
-  createTabs({
-    platform: globalThis,
-    env: platformEnv,
-    name,
-    steals: true,
-    onStored,
-    onGrown: () => {},
-    onSilent: () => {},
-  })
+type On = (sessionId: string) => void
+
+const tabsOf = (name: string | undefined, onStored: On = () => {}, onGrown: On = () => {}, steals = true) =>
+  createTabs({ platform: globalThis, env: platformEnv, name, steals, onStored, onGrown, onSilent: () => {} })
 
 describe('tabs', () => {
   test('without a name, or a browser’s locks, work alone', () => {
@@ -79,4 +73,37 @@ describe('tabs', () => {
     other.close()
     tabs.close()
   })
+
+  test.each([true, false])(
+    'tell what grows only where another looks on, whoever leads (%s)',
+    async (steals) => {
+      const name = likeBrowser()
+      const heard: string[] = []
+      const open = (who: string) => {
+        const tabs = tabsOf(name, undefined, () => heard.push(who), steals)
+        return { tabs, leave: tabs.lead('s', () => {}) }
+      }
+      let made = 0
+      const grow = ({ tabs }: ReturnType<typeof open>) => {
+        tabs.grew('s', () => ++made)
+        return made
+      }
+      const a = open('a')
+      await idle()
+      grow(a)
+      expect(made).toBe(0)
+      const b = open('b')
+      const c = open('c')
+      await expect.poll(() => grow(a)).toBeGreaterThan(0)
+      await expect.poll(() => new Set(heard)).toEqual(new Set(['b', 'c']))
+      a.leave()
+      a.tabs.close()
+      await idle()
+      made = 0
+      heard.length = 0
+      await expect.poll(() => grow(b)).toBeGreaterThan(0)
+      await expect.poll(() => new Set(heard)).toEqual(new Set(['c']))
+      for (const { tabs } of [b, c]) tabs.close()
+    },
+  )
 })
