@@ -1,35 +1,26 @@
 import { backoffDelay } from '../lib/backoff.ts'
 import { createCell } from '../lib/cell.ts'
 import { platformEnv } from '../lib/env.ts'
-import { errorData, errorFrom, TidemarkError } from '../lib/errors.ts'
+import { errorFrom, TidemarkError } from '../lib/errors.ts'
 import { expectOption, hasMethod } from '../lib/expect.ts'
 import { ID_EXPECTED, Id, type Session } from '../message/schema.ts'
 import { messagesOfRun } from './calls.ts'
 import { setFields } from './core.ts'
 import { hearTold } from './grown.ts'
 import { seekLead } from './lead.ts'
-import {
-  type Lobby,
-  noteUse,
-  problem,
-  recordsOf,
-  showSessions,
-  storageFailed,
-  storageWorks,
-} from './lobby.ts'
+import { LISTED, listRemote } from './list.ts'
+import { type Lobby, noteUse, recordsOf, showSessions, storageFailed, storageWorks } from './lobby.ts'
 import { noteUnreadable } from './lost.ts'
 import { openRoom } from './open.ts'
 import { createPersist } from './persist.ts'
-import { adopt, closedError, load, read } from './reading.ts'
+import type { ChatStorage } from './ports.ts'
+import { closedError, load, read } from './reading.ts'
 import { refresh } from './refresh.ts'
 import { appendEvents, branchTo, fieldsOf, noteStored, type Room } from './room.ts'
 import type { RuntimeHost } from './runtime-port.ts'
 import { createTabs } from './tabs.ts'
 import type { Chat, ChatOptions, Health } from './types.ts'
 import { isOffline, watchPage } from './wake.ts'
-
-/** How many sessions are listed at first. */
-const LISTED = 50
 
 /** The room of a session, opened where it is not yet. */
 function roomOf(lobby: Lobby, id: string): Room {
@@ -87,22 +78,6 @@ async function start(lobby: Lobby): Promise<void> {
   }
 }
 
-/** The server's sessions, which another device may have begun. */
-async function listRemote(lobby: Lobby): Promise<void> {
-  if (lobby.runtime.truth === 'client' || lobby.closed) return
-  try {
-    const { sessions } = await lobby.runtime.sessions({ limit: LISTED }, lobby.ended.signal)
-    if (lobby.closed) return
-    showSessions(lobby, sessions)
-    for (const room of lobby.rooms.values()) adopt(lobby, room)
-  } catch (thrown) {
-    const error = errorData(thrown, 'protocol')
-    // A minimal server lists nothing; a line that is down is each session's own news.
-    if (!lobby.closed && error.code !== 'not-found' && error.code !== 'network' && error.code !== 'aborted')
-      problem(lobby, error)
-  }
-}
-
 async function shut(lobby: Lobby): Promise<void> {
   const rooms = [...lobby.rooms.values()]
   for (const { drain, sync } of rooms) {
@@ -122,16 +97,17 @@ async function shut(lobby: Lobby): Promise<void> {
   }
 }
 
+const healthOf = ({ durable }: ChatStorage): Health => ({
+  storage: durable ? 'disk' : 'memory',
+  connection: 'idle',
+  outbox: 0,
+  quarantined: 0,
+})
+
 function newLobby(options: ChatOptions): Lobby {
   const { runtime, storage, account = 'default', platform = globalThis } = options
   const env = { ...platformEnv, ...options.env }
   const ended = new AbortController()
-  const health: Health = {
-    storage: storage.durable ? 'disk' : 'memory',
-    connection: 'idle',
-    outbox: 0,
-    quarantined: 0,
-  }
   const lobby: Lobby = {
     runtime,
     storage,
@@ -141,7 +117,7 @@ function newLobby(options: ChatOptions): Lobby {
     rooms: new Map(),
     listed: new Map(),
     sessions: createCell<readonly Session[]>([]),
-    health: createCell(health),
+    health: createCell(healthOf(storage)),
     ended,
     refreshing: new Map(),
     unreadable: new Set(),

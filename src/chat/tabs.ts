@@ -1,4 +1,5 @@
 import type { Env } from '../lib/env.ts'
+import { hold, type OnLead, type Place } from './place.ts'
 import type { Channel, Platform } from './platform.ts'
 
 /** What one tab tells the others: something of this session was stored; who leads it? I do; its answer grew. */
@@ -10,9 +11,6 @@ export interface TabMessage {
   /** It has led only since now: whoever looks on has to say so again. */
   anew?: boolean
 }
-
-/** Called when no other tab writes a session any more. The signal ends that: by giving it up, or since another took it over. */
-type OnLead = (lost: AbortSignal) => void
 
 /** The other tabs of the same database. */
 export interface Tabs {
@@ -56,65 +54,6 @@ const isTabMessage = (value: unknown): value is TabMessage =>
   TYPES.includes(value.type) &&
   'sessionId' in value &&
   typeof value.sessionId === 'string'
-
-type Locks = NonNullable<NonNullable<Platform['navigator']>['locks']>
-
-interface Place {
-  /** Whether another tab looks on. */
-  shared: boolean
-  leads(): boolean
-  /** Takes the place, whoever has it. */
-  steal(): void
-  give(): void
-}
-
-/** Holds a lock as soon and as long as it can. Where locks are refused (in an opaque origin, say), the tab works as if it were alone. */
-function hold(locks: Locks, name: string, onLead: OnLead, onLost: () => void): Place {
-  let given = false
-  let leading: AbortController | undefined
-  let release = () => {}
-  const begin = () => {
-    leading = new AbortController()
-    onLead(leading.signal)
-  }
-  const ask = (steal: boolean): void => {
-    const waiting = new AbortController()
-    const { signal } = waiting
-    release = () => waiting.abort()
-    const held = () =>
-      new Promise<void>((resolve) => {
-        if (given || signal.aborted) return resolve()
-        release = resolve
-        begin()
-      })
-    const request = async () => locks.request(name, steal ? { steal } : { signal }, held)
-    request().catch((thrown: unknown) => {
-      // Given up while waiting: there is nothing to release.
-      if (given || signal.aborted) return
-      waiting.abort()
-      const isStolen = thrown instanceof DOMException && thrown.name === 'AbortError'
-      if (!isStolen) return begin()
-      leading?.abort()
-      leading = undefined
-      ask(false)
-      onLost()
-    })
-  }
-  ask(false)
-  return {
-    shared: false,
-    leads: () => !!leading,
-    steal() {
-      release()
-      ask(true)
-    },
-    give() {
-      given = true
-      leading?.abort()
-      release()
-    },
-  }
-}
 
 /** Leads without asking anybody. */
 function alone(onLead: OnLead): () => void {
@@ -198,6 +137,12 @@ function createLine(open: () => Channel | '' | undefined, onMessage: (data: unkn
   }
 }
 
+const growsIn =
+  (places: Watch['places'], post: Watch['post']): Tabs['grew'] =>
+  (sessionId, told) => {
+    if (places.get(sessionId)?.shared) post({ type: 'grew', sessionId, told: told() })
+  }
+
 /**
  * Tabs over Web Locks and BroadcastChannel. Without a name or channels a tab works alone; with channels and without locks
  * every tab leads.
@@ -245,9 +190,7 @@ export function createTabs(options: TabsOptions): Tabs {
     post,
     rest,
     wake,
-    grew(sessionId, told) {
-      if (places.get(sessionId)?.shared) post({ type: 'grew', sessionId, told: told() })
-    },
+    grew: growsIn(places, post),
     close() {
       ended.abort()
       for (const place of places.values()) place.give()
