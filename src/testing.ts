@@ -11,6 +11,15 @@ export type {
   ScriptStep,
 } from './testing/scripted-model.ts'
 export { createHold, scriptedModel } from './testing/scripted-model.ts'
+export type {
+  ScriptedAnswer,
+  ScriptedExchange,
+  ScriptedRequest,
+  ServerMove,
+  ServerScript,
+  ServerStep,
+} from './testing/scripted-server.ts'
+export { scriptedExchange, scriptedFetch } from './testing/scripted-server.ts'
 export type { Chance } from './testing/sim/chance.ts'
 export { createChance } from './testing/sim/chance.ts'
 export type { Batch, Disk, DiskOptions, StorageFault, StorageOperation } from './testing/sim/disk.ts'
