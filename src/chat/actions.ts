@@ -5,6 +5,7 @@ import { idIn, messageOf, messagesOf, putMessages, type SessionState, type Trace
 import { answersTo } from './answers.ts'
 import { runOfMessage } from './calls.ts'
 import { type Core, freeze, setOutbox, snapshotOf, update } from './core.ts'
+import { noteAsked } from './held.ts'
 import {
   callIntent,
   editIntent,
@@ -53,6 +54,7 @@ function carryOut(core: Core, deps: ActionDeps, intent: Intent): Promise<boolean
   const rows = intent.requests.map((asked) =>
     newRow({ ...asked, sessionId: core.id, account, position: deps.nextPosition() }),
   )
+  noteAsked(core.held, core.state, rows)
   update(core, (state, trace) => show(state, intent, deps.given().now, trace))
   setOutbox(core, rows)
   return deps.save()
@@ -66,7 +68,12 @@ async function ask(
   save: () => Promise<boolean>,
 ): Promise<Sent> {
   const known = answersTo(core.state, messageId)
-  const answer = core.answers.wait({ messageId, runId, known })
+  const answer = core.answers.wait({
+    messageId,
+    runId,
+    known,
+    again: messageOf(core.state, messageId)?.seq !== undefined,
+  })
   return { id: messageId, saved: (await save()) ? 'disk' : 'memory', answer }
 }
 

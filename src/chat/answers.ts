@@ -12,6 +12,8 @@ export interface Question {
   known?: ReadonlySet<string>
   /** Somebody wanted the run ended. */
   stopped?: boolean
+  /** The message was there and known to the other side: another answer was asked for. */
+  again?: boolean
   /** The message was there. */
   seen?: boolean
 }
@@ -68,6 +70,8 @@ export interface Answers {
   settle(state: SessionState, outbox: Iterable<OutboxRow>): void
   /** Somebody wants these runs ended: no answer is an answer from now on. */
   stop(runs: ReadonlySet<string>): void
+  /** The other side may have lost them: another answer that nobody says anything of does not come. */
+  doubt(outbox: Iterable<OutboxRow>): void
   /** Rejects those who still wait, or only for one run; without one, whoever comes later, too. */
   end(error: TidemarkError, runId?: string): void
 }
@@ -108,6 +112,10 @@ export function createAnswers(): Answers {
     },
     stop(runs) {
       for (const waiter of waiting) if (runs.has(waiter.runId)) waiter.stopped = true
+    },
+    doubt(outbox) {
+      const asked = new Set([...outbox].map(runOf))
+      for (const waiter of waiting) waiter.stopped ||= !!waiter.again && !asked.has(waiter.runId)
     },
     end(error, runId) {
       if (runId === undefined) ended = error

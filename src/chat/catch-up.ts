@@ -11,6 +11,7 @@ import {
 } from '../protocol/state.ts'
 import { type Core, setFields, update } from './core.ts'
 import { newSession } from './intents.ts'
+import { repoint } from './repoint.ts'
 import type { EventBatch, PageQuery, Runtime } from './runtime-port.ts'
 
 const PAGE = 200
@@ -59,6 +60,8 @@ const isForeign = ({ missing }: SessionState): boolean =>
   missing?.reason === 'diverged' || missing?.reason === 'restarted'
 
 export interface CatchUpOptions {
+  /** What waited can be sent now. */
+  onDue?: () => void
   runtime: Runtime
   env: Env
   byMessage: boolean
@@ -99,9 +102,12 @@ export async function catchUp(core: Core, options: CatchUpOptions, signal: Abort
     const [first = page] = pages
     if (anew && more) continue
     // Between two pages a message may be missing that changed after those that are there.
-    if (!more)
-      setFields(core, { complete: isWhole && !first.limited, ...(first.limited && { tidemark: null }) })
-    else if (!byMessage) setFields(core, { complete: false })
+    if (!more) {
+      // In another history it may be gone.
+      const isNew = first.limited || anew
+      setFields(core, { complete: isWhole && !first.limited, ...(isNew && { tidemark: null }) })
+    } else if (!byMessage) setFields(core, { complete: false })
+    if (anew) core.answers.doubt(core.outbox.values())
     update(core, (state, trace) => {
       const now = env.now()
       const known = anew ? { ...unsaid(state), missing: state.missing } : state
@@ -116,6 +122,7 @@ export async function catchUp(core: Core, options: CatchUpOptions, signal: Abort
       const rev = Math.max(merged.rev, last, page.hasMore ? 0 : (page.rev ?? 0))
       return caughtUp(merged, rev, cursorAfter(known, first))
     })
+    if (anew && repoint(core, env.now())) options.onDue?.()
   }
   return malformed
 }

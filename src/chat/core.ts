@@ -12,7 +12,7 @@ import {
 import { type Answers, createAnswers } from './answers.ts'
 import { waitingIn } from './calls.ts'
 import { type CoreFields, UNKNOWN } from './fields.ts'
-import { type Held, hold, letGo, nothingHeld } from './held.ts'
+import { type Held, hold, letGo, noteAsked, nothingHeld } from './held.ts'
 import { journalOf } from './journal.ts'
 import { behindAnswers, DELETED, withoutQueue, withoutSession } from './local.ts'
 import { askedAnew } from './outbox.ts'
@@ -170,6 +170,7 @@ export function setOutbox(
   origin: Origin = 'new',
 ): void {
   if (rows.length + gone.length === 0) return
+  noteAsked(core.held, core.state, rows)
   for (const row of rows) core.outbox.set(row.id, row)
   for (const id of gone) core.outbox.delete(id)
   core.deps.onOutbox(core, [...rows.map(({ id }) => id), ...gone], origin)

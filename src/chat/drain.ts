@@ -1,4 +1,5 @@
 import { type ErrorData, errorData } from '../lib/errors.ts'
+import { sameJson } from '../protocol/merge.ts'
 import { reduce } from '../protocol/reduce.ts'
 import type { ChatContext } from './context.ts'
 import { type Core, setFields, setOutbox, update } from './core.ts'
@@ -7,6 +8,7 @@ import { acknowledge, refuse, withHeadBack } from './local.ts'
 import { afterFailure, askedId, claimed, dueNow, type Lane, nextRow, showing } from './outbox.ts'
 import type { Persist } from './persist.ts'
 import type { OutboxRow } from './ports.ts'
+import { repoint } from './repoint.ts'
 import { broken, ONLINE, tellOf } from './round.ts'
 import type { Accepted, EventBatch, Runtime } from './runtime-port.ts'
 
@@ -173,8 +175,9 @@ function settle(core: Core, row: OutboxRow, accepted: Accepted, deps: DrainDeps)
 }
 
 function fail(core: Core, row: OutboxRow, error: ErrorData, deps: DrainDeps): void {
-  // Given up meanwhile: there is nothing left to try again.
-  if (!core.outbox.has(row.id)) return
+  const waits = core.outbox.get(row.id)
+  // Given up meanwhile, or changed: nobody has said anything about what it is now.
+  if (!waits || !sameJson(waits.request, row.request)) return
   const { env } = deps
   const now = env.now()
   const failed = afterFailure(row, error, now, env.random())
@@ -197,4 +200,5 @@ function fail(core: Core, row: OutboxRow, error: ErrorData, deps: DrainDeps): vo
   if (shown.id === row.id) setOutbox(core, [failed])
   else setOutbox(core, [dueNow(failed), { ...shown, state: 'refused', error }])
   update(core, (state, trace) => refuse(state, askedId(shown), error, now, trace))
+  repoint(core, now)
 }

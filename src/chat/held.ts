@@ -1,13 +1,13 @@
 import type { Session } from '../message/schema.ts'
-import { headBy } from '../protocol/place.ts'
-import { messageOf, type SessionState } from '../protocol/state.ts'
+import { pathTo } from '../message/tree.ts'
+import { messageOf, messagesOf, type SessionState } from '../protocol/state.ts'
 import { asWanted, isChoice } from './others.ts'
 import type { OutboxRow } from './ports.ts'
 import type { Accepted } from './runtime-port.ts'
 
 /** What somebody chose here outranks what the other side says of the session, until it is known to have heard of it. */
 export interface Held {
-  /** The session as the other side told of it meanwhile. */
+  /** The session as the other side has told of it: before the first choice, or meanwhile. */
   told: Session | undefined
   /** Choices that were accepted, and not told of yet. */
   accepted: readonly OutboxRow[]
@@ -33,12 +33,12 @@ export function hold(held: Held, outbox: Rows, before: SessionState, next: Sessi
   let state = next
   const rows = choicesIn(held, outbox)
   // What is changed here leaves the revision as it is.
-  if (rows.length > 0 && next.session && next.session.rev !== before.session?.rev) {
+  // The numbers of another history prove nothing.
+  const isElsewhere = (next.cursor?.n ?? 0) < (before.cursor?.n ?? 0)
+  if (rows.length > 0 && next.session && (isElsewhere || next.session.rev !== before.session?.rev)) {
     held.told = next.session
     state = asWanted(next, before.headId, rows)
   }
-  // The numbers of another history prove nothing.
-  const isElsewhere = (next.cursor?.n ?? 0) < (before.cursor?.n ?? 0)
   if (held.accepted.length > 0 && (isElsewhere || isTold(held, next))) {
     held.accepted = []
     return letGo(held, outbox, state)
@@ -51,9 +51,18 @@ export function letGo(held: Held, outbox: Rows, state: SessionState): SessionSta
   const { told } = held
   if (!told || choicesIn(held, outbox).length > 0) return state
   Object.assign(held, nothingHeld())
-  const given = { ...state, session: told }
-  const headId = headBy(given, told)
-  return { ...given, headId: messageOf(state, headId ?? '') ? headId : state.headId }
+  const end = told.headId
+  const isThere = messageOf(state, end ?? '')
+  // What has grown from there is news.
+  const { rev = Number.POSITIVE_INFINITY } = messageOf(state, state.headId ?? '') ?? {}
+  const isGrown =
+    rev > (told.rev ?? 0) && pathTo(messagesOf(state), state.headId).some(({ id }) => id === end)
+  return { ...state, session: told, headId: isThere && !isGrown ? end : state.headId }
+}
+
+/** Notes what the other side's word was, before these rows say something else. */
+export function noteAsked(held: Held, { session, headId }: SessionState, rows: readonly OutboxRow[]): void {
+  if (!held.told && session?.rev !== undefined && rows.some(isChoice)) held.told = { ...session, headId }
 }
 
 /** Notes that a row was accepted: with which event or revision that will be told, where the other side says so. */

@@ -38,7 +38,11 @@ async function lead(lobby: Lobby, room: Room, lost: AbortSignal, takesOver: bool
   if (lobby.closed || lost.aborted) return
   if (room.loaded) refuseStranded(lobby, room)
   if (runtime.truth === 'server')
-    room.sync = createSync(core, { ...context, mayFollow: () => mayFollow(lobby, room) })
+    room.sync = createSync(core, {
+      ...context,
+      mayFollow: () => mayFollow(lobby, room),
+      onDue: () => room.drain?.kick(true),
+    })
   room.drain = createDrain(core, {
     ...context,
     persist,

@@ -12,6 +12,8 @@ import { isOffline } from './wake.ts'
 
 export interface SyncDeps extends ChatContext {
   runtime: Runtime
+  /** What waited can be sent now. */
+  onDue(): void
   /** Whether this session is one of the few that hold a connection; the others are read in pages. */
   mayFollow(): boolean
 }
@@ -92,10 +94,10 @@ const release = (line: Line, waiting: readonly (() => void)[]): void => {
 
 /** Reads everything that changed. */
 async function readPages(core: Core, line: Line, deps: SyncDeps, signal: AbortSignal): Promise<void> {
-  const { runtime, env } = deps
+  const { runtime, env, onDue } = deps
   const waiting = [...line.asked]
   const byMessage = core.fields.complete && isUnrevised(core.state)
-  const malformed = await catchUp(core, { runtime, env, byMessage }, signal)
+  const malformed = await catchUp(core, { runtime, env, byMessage, onDue }, signal)
   if (malformed > 0)
     deps.onProblem({ code: 'protocol', message: `${malformed} messages could not be read` }, malformed)
   setFields(core, ONLINE)

@@ -30,6 +30,28 @@ async function away(server: Server, count: number): Promise<Client> {
 const askedPages = ({ line }: Client) =>
   line.requests.filter(({ method, path }) => method === 'GET' && path.endsWith('/messages'))
 
+/** A server that has a backup without the last message, and a client that has seen it. */
+async function backedUp() {
+  const folder = temporaryFolder()
+  const server = startServer({ store: sqliteStore(`${folder}/live.db`) })
+  const client = openClient(server)
+  await ended(server, (await client.session.send('kept')).answer)
+  const live = new Sqlite(`${folder}/live.db`)
+  live.exec(`vacuum into '${folder}/backup.db'`)
+  live.close()
+  const { id: lost, answer } = await client.session.send('lost with the disk')
+  await ended(server, answer)
+  await pass(server, 500)
+  const restore = async () => {
+    server.die()
+    client.line.cut()
+    await pass(server, 2_000)
+    server.store = sqliteStore(`${folder}/backup.db`)
+    server.start({ store: server.store })
+  }
+  return { server, client, lost, restore }
+}
+
 describe('9: a device comes back', () => {
   test('after a gap longer than a page: it is read page by page, from the change cursor', async () => {
     const server = startServer({ keepEvents: 2, limits: { page: 3 } })
@@ -56,20 +78,8 @@ describe('9: a device comes back', () => {
   })
 
   test('with a cursor from the future, to a server restored from a backup: what that one has stands', async () => {
-    const folder = temporaryFolder()
-    const server = startServer({ store: sqliteStore(`${folder}/live.db`) })
-    const client = openClient(server)
-    await ended(server, (await client.session.send('kept')).answer)
-    const live = new Sqlite(`${folder}/live.db`)
-    live.exec(`vacuum into '${folder}/backup.db'`)
-    live.close()
-    await ended(server, (await client.session.send('lost with the disk')).answer)
-    await pass(server, 500)
-    server.die()
-    client.line.cut()
-    await pass(server, 2_000)
-    server.store = sqliteStore(`${folder}/backup.db`)
-    server.start({ store: server.store })
+    const { server, client, restore } = await backedUp()
+    await restore()
     // As many events as the client knows already, of which not one is the same.
     await sayElsewhere(server, 2)
     await until(server, () => client.session.get().connection === 'online')
@@ -79,5 +89,24 @@ describe('9: a device comes back', () => {
     expect(shown(messages)).toEqual(expect.arrayContaining(['kept', 're: kept', 'more 0', 're: more 1']))
     const { messages: truth } = await (await server.ask('GET', '/sessions/s/messages?limit=50')).json()
     expect(messages.filter(({ id }) => truth.some((row: { id: string }) => row.id === id))).toEqual(truth)
+  })
+
+  test('with words behind a message that the backup has lost: they are said where it stood', async () => {
+    const { server, client, lost, restore } = await backedUp()
+    const { line, session } = client
+    line.online = false
+    line.cut()
+    await session.send('behind it')
+    await session.edit(lost, 'instead of it')
+    await restore()
+    line.online = true
+    // Whichever goes out before the loss is noticed is refused first.
+    await until(server, () => shown(session.get().messages).includes('re: instead of it'))
+    await expectInStep(client)
+    const { messages } = session.get()
+    expect(shown(messages)).toEqual(
+      expect.arrayContaining(['kept', 're: kept', 're: behind it', 're: instead of it']),
+    )
+    expect(shown(messages)).not.toContain('lost with the disk')
   })
 })

@@ -3,7 +3,7 @@ import { TidemarkError } from '../../src/lib/errors.ts'
 import { isSettled, type Message } from '../../src/message/schema.ts'
 import { crash, type Device, openTab, type Tab } from './clients.ts'
 import type { Action, ActionType } from './plan.ts'
-import { type Asked, count, type World } from './world.ts'
+import { type Asked, count, restore, type World } from './world.ts'
 
 interface Scene {
   world: World
@@ -81,10 +81,43 @@ const kill = ({ world, device, tab }: Scene): void => {
   if (device.tabs.length === 0) openTab(world, device, ++world.tabsOpened)
 }
 
+/** Milliseconds for which somebody waits to be asked something. */
+const ASKED = 1_500
+
+/** Says something about a call that waits. */
+async function decide(scene: Scene, each: () => void): Promise<void> {
+  const { tab, session: first, action } = scene
+  const asking = () => tab.sessions.find((session) => session.get().waiting.length > 0)
+  if (!asking()) await pass(scene.world, ASKED, each)
+  const session = tab.actor.state === 'running' ? (asking() ?? first) : first
+  const { waiting } = session.get()
+  const call = waiting[action.at % Math.max(1, waiting.length)]
+  if (!call) return
+  const word = [1, 2].includes(action.at % 4) ? 'approve' : call.stage === 'client' ? 'toolResult' : 'reject'
+  count(scene.world, `decided ${word}`)
+  if (word === 'approve') watch(scene, session.approve(call.id))
+  else if (word === 'reject') watch(scene, session.reject(call.id, 'no'))
+  else watch(scene, session.toolResult(call.id, { data: action.at }))
+}
+
+/** Somebody else signs in: over the open pages, or after they were closed. */
+function switchAccount(scene: Scene): void {
+  const { device, world, action } = scene
+  device.account = device.account === 'ada' ? 'bob' : 'ada'
+  if (action.at % 2 === 0) for (const tab of [...device.tabs]) close({ ...scene, tab })
+  else openTab(world, device, ++world.tabsOpened)
+}
+
 /** Milliseconds of virtual time, with all that happens meanwhile. */
 export async function pass(world: World, ms: number, each: () => void): Promise<void> {
   const until = world.schedule.now() + ms
   while ((await world.schedule.step(until)) !== undefined) each()
+}
+
+function close(scene: Scene): void {
+  const { tab, world } = scene
+  void tab.chat.close().catch((thrown) => world.problems.push(`close threw ${thrown}`))
+  world.schedule.post({ actor: tab.actor, label: 'close', delay: 50, run: () => kill(scene) })
 }
 
 const ACTIONS: Readonly<Record<ActionType, (scene: Scene, each: () => void) => void | Promise<void>>> = {
@@ -146,11 +179,7 @@ const ACTIONS: Readonly<Record<ActionType, (scene: Scene, each: () => void) => v
   open({ world, device }) {
     if (device.tabs.length < 3) openTab(world, device, ++world.tabsOpened)
   },
-  close(scene) {
-    const { tab, world } = scene
-    void tab.chat.close().catch((thrown) => world.problems.push(`close threw ${thrown}`))
-    world.schedule.post({ actor: tab.actor, label: 'close', delay: 50, run: () => kill(scene) })
-  },
+  close,
   crash: kill,
   reload(scene) {
     const { tab, world, action } = scene
@@ -193,12 +222,17 @@ const ACTIONS: Readonly<Record<ActionType, (scene: Scene, each: () => void) => v
     const lost = await device.disk.lose(action.at % 5)
     if (lost > 0) count(world, 'power lost relaxed commits')
     device.written.clear()
+    device.claims.clear()
     openTab(world, device, ++world.tabsOpened)
   },
   kill: ({ world }) => world.server.kill(),
   killAt: ({ world, action }) => world.server.killAt(1 + (action.at % 60)),
   replace: ({ world }) => world.server.replace(),
   serve: ({ world }) => world.server.heal(),
+  decide,
+  account: switchAccount,
+  backup: ({ world }) => world.server.backup(),
+  restore: ({ world }) => restore(world),
   wait: ({ world, action }, each) => pass(world, [30, 300, 3_000, 40_000][action.at % 4] ?? 0, each),
 }
 

@@ -4,17 +4,18 @@ import type { Runtime } from '../../src/chat/runtime-port.ts'
 import type { Chat, ChatSession } from '../../src/chat/types.ts'
 import type { Env } from '../../src/lib/env.ts'
 import type { Message } from '../../src/message/schema.ts'
+import type { Identity } from '../../src/runtime/http.ts'
 import { remote } from '../../src/runtime/remote.ts'
 import type { Disk } from '../../src/testing/sim/disk.ts'
 import type { Network } from '../../src/testing/sim/network.ts'
 import type { Origin, SimulatedPage } from '../../src/testing/sim/page.ts'
 import type { Actor, Schedule } from '../../src/testing/sim/schedule.ts'
-
-/** Every tab opens all of them. */
-export const SESSIONS = ['a', 'b']
+import { type Account, foreign, idIn, SESSIONS_OF } from './accounts.ts'
+import type { Claims } from './claims.ts'
 
 export interface Tab {
   device: Device
+  account: Account
   actor: Actor
   page: SimulatedPage
   chat: Chat
@@ -33,7 +34,10 @@ export interface Device {
   origin: Origin
   disk: Disk
   skew: number
+  /** Who is signed in: every tab sends that along, whoever opened it. */
+  account: Account
   tabs: Tab[]
+  claims: Claims
   /** Sessions that were written since the oracles looked. */
   written: Set<string>
 }
@@ -47,32 +51,59 @@ export interface Wraps {
   runtime?: (runtime: Runtime, actor: Actor) => Runtime
   fetch?: (fetchIt: typeof fetch, actor: Actor) => typeof fetch
   page?: (page: SimulatedPage, actor: Actor) => SimulatedPage
+  identity?: (identity: Identity) => Identity | Identity['headers']
 }
 
 export interface Around {
   schedule: Schedule
   network: Network
   wraps: Wraps
+  /** Who opened a tab, by its name. */
+  makers: Map<string, Account>
+  problems: string[]
 }
 
-export function openTab({ schedule, network, wraps }: Around, device: Device, number: number): Tab {
+/** A tab's requests, each looked at: whose it is, and who claimed it. */
+function watchedFetch(
+  { network, makers, problems, schedule }: Around,
+  { claims, skew }: Device,
+  actor: Actor,
+): typeof fetch {
+  const send = network.fetch(actor)
+  return (input, init = {}) => {
+    problems.push(...foreign(makers, String(input), init))
+    problems.push(...claims.sends(idIn(init.body), actor, schedule.now() + skew))
+    return send(input, init)
+  }
+}
+
+export function openTab(around: Around, device: Device, number: number): Tab {
+  const { schedule, wraps } = around
+  const { account } = device
   const actor = schedule.actor(`${device.name}t${number}`)
   actor.skew = device.skew
+  around.makers.set(actor.name, account)
   const simulated = device.origin.page(actor)
   const page = wraps.page?.(simulated, actor) ?? simulated
   const env = schedule.env(actor)
   const storage = device.disk.open(actor)
-  const fetchIt = network.fetch(actor)
-  const runtime = remote({ url: 'http://server', fetch: wraps.fetch?.(fetchIt, actor) ?? fetchIt })
+  const fetchIt = watchedFetch(around, device, actor)
+  const headers = () => {
+    const identity = { account: device.account, headers: { authorization: device.account } }
+    return wraps.identity?.(identity) ?? identity
+  }
+  const runtime = remote({ url: 'http://server', headers, fetch: wraps.fetch?.(fetchIt, actor) ?? fetchIt })
   const chat = createChat({
+    account,
     runtime: wraps.runtime?.(runtime, actor) ?? runtime,
     storage: wraps.storage?.(storage, actor) ?? storage,
     env: wraps.env?.(env, actor) ?? env,
     platform: page.platform,
   })
-  const sessions = (wraps.sessions ?? SESSIONS).map((id) => chat.session(id))
+  const sessions = (wraps.sessions ?? SESSIONS_OF[account]).map((id) => chat.session(id))
   const tab: Tab = {
     device,
+    account,
     actor,
     page,
     chat,

@@ -2,7 +2,9 @@ import type { Message } from '../../src/message/schema.ts'
 import { pathTo } from '../../src/message/tree.ts'
 import { sameJson } from '../../src/protocol/merge.ts'
 import { messagesOf } from '../../src/protocol/state.ts'
-import { type Device, SESSIONS, type Tab } from './clients.ts'
+import { SESSIONS } from './accounts.ts'
+import type { Device, Tab } from './clients.ts'
+import { pairingProblems } from './tools.ts'
 import type { SessionTruth } from './truth.ts'
 import type { World } from './world.ts'
 
@@ -67,15 +69,18 @@ export async function differences(world: World): Promise<string[]> {
 /** What was asked for and promised is there, once. */
 export function ledgerProblems(world: World): string[] {
   const said = new Map<string, number>()
+  const unpaired = SESSIONS.flatMap((id) => pairingProblems(world.truth.session(id)))
   for (const id of SESSIONS)
     for (const { role, content } of messagesOf(world.truth.session(id).state)) {
       const [block] = content
       if (role === 'user' && block?.type === 'text') said.set(block.text, (said.get(block.text) ?? 0) + 1)
     }
-  return world.ledger.flatMap(({ text, sessionId, saved, discarded }) => {
+  const missing = world.ledger.flatMap(({ text, sessionId, saved, discarded }) => {
+    if (!SESSIONS.includes(sessionId)) return []
     const times = said.get(text) ?? 0
     if (times > 1) return [`${text} was said ${times} times`]
     const isPromised = saved === 'disk' && !discarded && !world.truth.session(sessionId).deleted
     return isPromised && times === 0 ? [`${text} was promised and is not there`] : []
   })
+  return [...missing, ...unpaired]
 }

@@ -27,6 +27,13 @@ export type ActionType =
   | 'replace'
   | 'serve'
   | 'wait'
+  | 'decide'
+  | 'account'
+  | 'backup'
+  | 'restore'
+
+/** What only some walks have: tools, two accounts, a server that is put back to what it was. */
+export type Extra = 'tools' | 'accounts' | 'backups'
 
 export interface Action {
   type: ActionType
@@ -50,6 +57,7 @@ export interface Plan {
   /** Probabilities. */
   storageFaults: number
   networkFaults: number
+  extras?: readonly Extra[]
   actions: Action[]
 }
 
@@ -79,14 +87,36 @@ const WEIGHTS: Readonly<Record<ActionType, number>> = {
   replace: 1,
   serve: 4,
   wait: 6,
+  decide: 10,
+  account: 3,
+  backup: 4,
+  restore: 6,
 }
 
-const TYPES = Object.keys(WEIGHTS) as ActionType[]
-const TOTAL = TYPES.reduce((sum, type) => sum + WEIGHTS[type], 0)
+/** Actions that only some walks have. */
+const ONLY: { readonly [T in ActionType]?: Extra } = {
+  decide: 'tools',
+  account: 'accounts',
+  backup: 'backups',
+  restore: 'backups',
+}
+const EXTRAS: readonly (readonly Extra[])[] = [
+  [],
+  [],
+  [],
+  ['tools'],
+  ['tools'],
+  ['accounts'],
+  ['backups'],
+  ['tools', 'accounts', 'backups'],
+]
 
-function typeBy(chance: Chance): ActionType {
-  let left = chance.next() * TOTAL
-  for (const type of TYPES) {
+const TYPES = Object.keys(WEIGHTS) as ActionType[]
+
+function typeBy(chance: Chance, extras: readonly Extra[]): ActionType {
+  const types = TYPES.filter((type) => extras.includes(ONLY[type] ?? 'tools') || !ONLY[type])
+  let left = chance.next() * types.reduce((sum, type) => sum + WEIGHTS[type], 0)
+  for (const type of types) {
     left -= WEIGHTS[type]
     if (left < 0) return type
   }
@@ -99,10 +129,11 @@ const HOURS = 3_600_000
 export function planOf(seed: number): Plan {
   const chance = createChance(seed).fork('plan')
   const devices = chance.pick([1, 1, 2])
+  const extras = chance.pick(EXTRAS)
   const actions: Action[] = []
   for (let left = 4 + chance.int(22); left > 0; left--)
     actions.push({
-      type: typeBy(chance),
+      type: typeBy(chance, extras),
       device: chance.int(devices),
       tab: chance.int(12),
       session: chance.pick([0, 0, 0, 1]),
@@ -116,6 +147,7 @@ export function planOf(seed: number): Plan {
     locks: !chance.happens(0.15),
     storageFaults: chance.pick([0, 0, 0.02, 0.1]),
     networkFaults: chance.pick([0, 0.02, 0.1]),
+    extras,
     actions,
   }
 }

@@ -1,5 +1,6 @@
 import type { Env } from '../../src/lib/env.ts'
 import type { EventRow, HistoryStore, RunRow } from '../../src/server/ports.ts'
+import type { Tool } from '../../src/turn/tool.ts'
 import type { Plant } from './planted.ts'
 
 /** A lease that is never lost, as far as its holder knows. */
@@ -62,8 +63,23 @@ function toldEarly(store: HistoryStore, env: Env, hit: () => void): HistoryStore
   }
 }
 
+/** A tool that does its work twice for one call. */
+const twice = (tool: Tool, hit: () => void): Tool => {
+  const { execute } = tool
+  if (!execute) return tool
+  return {
+    ...tool,
+    async execute(...given) {
+      hit()
+      await execute(...given)
+      return execute(...given)
+    },
+  }
+}
+
 /** Faults that are planted between the server and its store. */
 export const PLANTED_SERVER: Readonly<Record<string, Plant>> = {
   'a lost lease writes on': (hit) => ({ store: (store) => keptLeases(store, hit) }),
+  'a call is executed twice': (hit) => ({ tool: (tool) => twice(tool, hit) }),
   'an event is told before it is committed': (hit) => ({ store: (store, env) => toldEarly(store, env, hit) }),
 }

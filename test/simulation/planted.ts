@@ -132,6 +132,26 @@ export const PLANTED: Readonly<Record<string, Plant>> = {
     if (options?.guards?.some(({ type }) => type === 'epoch')) hit()
     return inner(changes, { ...options, guards: [] })
   }),
+  'a stale claim is written': commits((inner, hit) => (changes, options) => {
+    if (!changes.some((change) => change.type === 'outbox' && change.row.claim !== null))
+      return inner(changes, options)
+    hit()
+    return inner(changes, { ...options, guards: [] })
+  }),
+  'a row is sent under another account': (hit) => ({
+    identity({ headers }) {
+      hit()
+      return headers
+    },
+  }),
+  'nobody notices that a backup was restored': hears((batches, hit) =>
+    mapped(batches, (envelope) => {
+      const { event } = envelope
+      if (event.type !== 'gap' || event.reason !== 'diverged') return [envelope]
+      hit()
+      return []
+    }),
+  ),
   'a key is used twice': (hit) => ({
     env(env) {
       let last = env.createId()

@@ -9,6 +9,8 @@ import { type ScriptPiece, scriptedModel } from '../../src/testing/scripted-mode
 import type { Chance } from '../../src/testing/sim/chance.ts'
 import type { Actor, Schedule } from '../../src/testing/sim/schedule.ts'
 import type { Tool } from '../../src/turn/tool.ts'
+import { createBackup } from './backup.ts'
+import { callsBy, createTools, type OnExecution } from './tools.ts'
 
 /** One process that serves the database. */
 interface Process {
@@ -32,6 +34,12 @@ export interface ServerOptions {
   say?: (context: ModelContext) => ScriptPiece[]
   /** Options of the handler besides. */
   handler?: Partial<ChatHandlerOptions>
+  /** Whether the model has tools. */
+  tools?: boolean
+  /** Puts another tool in the place of each. */
+  tool?: (tool: Tool) => Tool
+  onExecution?: OnExecution
+  onRestore?: () => void
 }
 
 /** The server's side of the world: one database, and processes that come and go. */
@@ -48,6 +56,13 @@ export interface ServerSide {
   killAt(statements: number): void
   /** Another process takes over while this one stands still; it wakes later. */
   replace(): void
+  /** Keeps a copy of the database as it is. */
+  backup(): void
+  /**
+   * Puts the database back to its copy, under a new process, but for sessions that began or were deleted since. Returns the
+   * others.
+   */
+  restore(): string[]
   /** Serves again, if it does not; whoever stood still goes on. */
   heal(): void
 }
@@ -112,6 +127,7 @@ interface Shared {
   options: ServerOptions
   db: Database
   chance: Chance
+  tools: Chance
   asked: string[]
   started: number
 }
@@ -137,12 +153,21 @@ function startProcess(shared: Shared): Process {
   const pace = () => env.sleep(hesitates() ? 2_000 + chance.int(10_000) : chance.int(60))
   const answers = (context: ModelContext) => {
     const number = asked.push(textIn(context))
-    return options.say?.(context) ?? say(chance, number)
+    const said = options.say?.(context) ?? say(chance, number)
+    return options.tools
+      ? [...said, ...callsBy(shared.tools, context.messages.at(-1)?.role === 'tool')]
+      : said
   }
   const handler = createChatHandler({
     store: options.wrap?.(store, env) ?? store,
     ...(options.cast?.(actor) ?? { model: scriptedModel(answers, { chunkSize: 4, pace }) }),
     env,
+    ...(options.tools && {
+      tools: createTools(env.sleep, shared.tools, options.onExecution ?? (() => undefined)).map(
+        options.tool ?? ((given) => given),
+      ),
+    }),
+    authorize: (request) => request.headers.get('authorization'),
     limits: { requests: { max: 1e9, per: 1 }, queue: 100, feeds: 1_000, page: 3 + chance.int(40) },
     ...options.handler,
     onError: (error) => {
@@ -156,24 +181,40 @@ function startProcess(shared: Shared): Process {
 export function createServer(schedule: Schedule, options: ServerOptions): ServerSide {
   const db = new Sqlite(':memory:')
   const chance = schedule.chance.fork('model')
-  const shared: Shared = { schedule, options, db, chance, asked: [], started: 0 }
+  const tools = schedule.chance.fork('tools')
+  const shared: Shared = { schedule, options, db, chance, tools, asked: [], started: 0 }
   const frozen: Process[] = []
   let current = startProcess(shared)
-  const begin = () => {
-    current = startProcess(shared)
+  const start = () => {
     const { handler, actor } = current
     const run = () => void handler.start().catch(() => undefined)
     schedule.post({ actor, label: 'start', run })
   }
+  const begin = () => {
+    current = startProcess(shared)
+    start()
+  }
+  const end = ({ actor }: Process) => {
+    schedule.kill(actor)
+    options.onDeath(actor)
+    if (db.inTransaction) db.exec('rollback')
+  }
+  const backup = createBackup(db)
+  // Somebody has to see that a call has waited long enough.
+  if (options.tools) start()
   return {
     db,
     asked: shared.asked,
     process: () => current,
     answer: (request) => current.handler.fetch(request),
-    kill() {
-      schedule.kill(current.actor)
-      options.onDeath(current.actor)
-      if (db.inTransaction) db.exec('rollback')
+    kill: () => end(current),
+    backup: backup.save,
+    restore() {
+      for (const process of [...frozen.splice(0), current]) end(process)
+      const ids = backup.restore()
+      options.onRestore?.()
+      begin()
+      return ids
     },
     killAt(statements) {
       current.life.left = statements

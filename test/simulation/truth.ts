@@ -18,11 +18,18 @@ export interface SessionTruth {
   state: SessionState
   versions: Map<string, Version[]>
   deleted: boolean
+  /** Tags of its events, by their number less one. */
+  tags: string[]
+  /** Versions that a restored backup knows nothing of. */
+  former: Map<string, Message[]>
 }
 
 /** The server's own story, read from its database after each of its steps. */
 export interface Truth {
   session(id: string): SessionTruth
+  all(): SessionTruth[]
+  /** A session was put back to a backup: its story begins anew, and clients may still tell the former one. */
+  restored(id: string): void
   /** Reads what was committed since; returns what contradicts what was told before. */
   refresh(): string[]
 }
@@ -37,6 +44,7 @@ interface Row {
 function fold(truth: SessionTruth, { n, tag, data }: Row): string[] {
   if (n !== (truth.state.cursor?.n ?? 0) + 1) return [`server: event ${n} of ${truth.id} leaves a hole`]
   const event: ChatEvent = JSON.parse(data)
+  truth.tags[n - 1] = tag
   const trace = newTrace()
   truth.state = reduce(truth.state, { id: { n, tag }, event }, 0, trace)
   if (truth.state.missing) return [`server: event ${n} of ${truth.id} (${event.type}) does not fit`]
@@ -67,12 +75,29 @@ export function createTruth(db: Database): Truth {
   const session = (id: string): SessionTruth => {
     const present = sessions.get(id)
     if (present) return present
-    const begun = { id, state: emptyState(id), versions: new Map(), deleted: false }
+    const begun = {
+      id,
+      state: emptyState(id),
+      versions: new Map(),
+      deleted: false,
+      tags: [],
+      former: new Map(),
+    }
     sessions.set(id, begun)
     return begun
   }
   return {
     session,
+    all: () => [...sessions.values()],
+    restored(id) {
+      seen = -1
+      const { versions, former } = session(id)
+      sessions.delete(id)
+      const anew = session(id)
+      for (const [of, list] of former) anew.former.set(of, [...list])
+      for (const [of, list] of versions)
+        anew.former.set(of, [...(anew.former.get(of) ?? []), ...list.map(({ message }) => message)])
+    },
     refresh() {
       const now = changes.get() ?? 0
       if (now === seen) return []
@@ -91,10 +116,20 @@ export function createTruth(db: Database): Truth {
   }
 }
 
+/** What of a message is looked at: of a call also what was decided about it. */
+const looksLike = (was: Message, message: Message): boolean =>
+  was.status === message.status &&
+  sameJson(was.content, message.content) &&
+  (was.role !== 'tool' ||
+    message.role !== 'tool' ||
+    (was.stage === message.stage && was.approved === message.approved))
+
+/** Whether a message looked like this before a backup was restored. */
+export const isFormer = ({ former }: SessionTruth, message: Message): boolean =>
+  (former.get(message.id) ?? []).some((was) => looksLike(was, message))
+
 /** The latest version of a message that looks like this; -1 where it never did. */
 export function versionOf(truth: SessionTruth, message: Message): number {
   const versions = truth.versions.get(message.id) ?? []
-  return versions.findLastIndex(
-    ({ message: was }) => was.status === message.status && sameJson(was.content, message.content),
-  )
+  return versions.findLastIndex(({ message: was }) => looksLike(was, message))
 }

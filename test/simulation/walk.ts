@@ -1,5 +1,6 @@
+import { FIRST } from './accounts.ts'
 import { act, pass } from './act.ts'
-import { openTab, type Tab } from './clients.ts'
+import { crash, openTab, type Tab } from './clients.ts'
 import { differences, ledgerProblems } from './converge.ts'
 import type { Plan } from './plan.ts'
 import { watch } from './watch.ts'
@@ -31,6 +32,8 @@ export function heal(world: World): void {
   world.healed = true
   world.server.heal()
   for (const device of world.devices) {
+    device.account = FIRST
+    for (const tab of device.tabs) if (tab.account !== FIRST) crash(world, tab)
     if (device.tabs.length === 0) openTab(world, device, ++world.tabsOpened)
     for (const { actor, page } of device.tabs) {
       if (actor.state === 'frozen') actor.state = 'running'

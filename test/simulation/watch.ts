@@ -3,7 +3,7 @@ import { isSettled, type Message } from '../../src/message/schema.ts'
 import { parseEventId } from '../../src/protocol/events.ts'
 import { sameJson } from '../../src/protocol/merge.ts'
 import type { Device, Tab } from './clients.ts'
-import { type SessionTruth, versionOf } from './truth.ts'
+import { isFormer, type SessionTruth, versionOf } from './truth.ts'
 import type { World } from './world.ts'
 
 const textIn = (message: Message): string => JSON.stringify(message.content).slice(0, 200)
@@ -19,6 +19,7 @@ function shownMessage(tab: Tab, truth: SessionTruth, message: Message): string[]
       return [`${where} goes on after stop: ${textIn(message)}`]
   }
   const version = versionOf(truth, message)
+  if (version < 0 && isFormer(truth, message)) return []
   if (version < 0)
     return [`${where} (${message.status}) is shown as the server never had it: ${textIn(message)}`]
   if (version < (tab.seen.get(message.id) ?? -1))
@@ -100,7 +101,10 @@ async function watchSession(world: World, device: Device, sessionId: string): Pr
   const where = `${device.name} ${sessionId}`
   const byId = new Map(rows.map(({ message }): [string, Message] => [message.id, message]))
   const problems: string[] = []
-  const n = (session?.eventId && parseEventId(session.eventId)?.n) || 0
+  const cursor = session?.eventId ? parseEventId(session.eventId) : undefined
+  // The story that is stored may be one that the server knows nothing of any more.
+  if (truth.former.size > 0 && (!cursor || truth.tags[cursor.n - 1] !== cursor.tag)) return []
+  const n = cursor?.n ?? 0
   const cursors = { n, rev: session?.rev ?? 0 }
   for (const id of new Set([...byId.keys(), ...truth.versions.keys()])) {
     const stored = byId.get(id)

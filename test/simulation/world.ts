@@ -1,12 +1,16 @@
 import type { ChatStorage } from '../../src/chat/ports.ts'
+import { messagesOf } from '../../src/protocol/state.ts'
 import { createChance } from '../../src/testing/sim/chance.ts'
 import { createDisk, type DiskOptions, type StorageFault } from '../../src/testing/sim/disk.ts'
 import { createNetwork, type NetworkFault, type NetworkStage } from '../../src/testing/sim/network.ts'
 import { createOrigin } from '../../src/testing/sim/page.ts'
 import { createSchedule } from '../../src/testing/sim/schedule.ts'
+import { type Account, FIRST } from './accounts.ts'
+import { createClaims } from './claims.ts'
 import { type Around, type Device, openTab, type Wraps } from './clients.ts'
 import type { Plan } from './plan.ts'
 import { createServer, type ServerOptions, type ServerSide } from './server.ts'
+import { executionProblems } from './tools.ts'
 import { createTruth, type Truth } from './truth.ts'
 
 /** Something a user asked for, and what was promised. */
@@ -36,6 +40,7 @@ export interface World extends Around {
 /** A mistake of the bench's own, to see that it is found. */
 export interface Planted extends Wraps, Pick<ServerOptions, 'point' | 'say' | 'handler'> {
   store?: NonNullable<ServerOptions['wrap']>
+  tool?: NonNullable<ServerOptions['tool']>
   /** Changes what is on a device's disk behind everybody's back. */
   disk?: (rows: ChatStorage) => void
   /** Decides what becomes of each operation of a disk, instead of chance. */
@@ -55,18 +60,22 @@ export const count = ({ counts }: Pick<World, 'counts'>, what: string): void =>
   void counts.set(what, (counts.get(what) ?? 0) + 1)
 
 function createDevice(
-  world: Pick<World, 'schedule' | 'plan' | 'counts'>,
+  world: Pick<World, 'schedule' | 'plan' | 'counts' | 'problems'>,
   name: string,
   isHealed: () => boolean,
   planted: Planted,
 ) {
-  const { schedule, plan, counts } = world
+  const { schedule, plan, counts, problems } = world
+  const claims = createClaims()
+  const skew = plan.skews[name] ?? 0
   const chance = schedule.chance.fork(`disk ${name}`)
   const written = new Set<string>()
   const device: Device = {
     name,
     origin: createOrigin(schedule, { locks: plan.locks }),
-    skew: plan.skews[name] ?? 0,
+    skew,
+    claims,
+    account: FIRST,
     tabs: [],
     written,
     disk: createDisk(schedule, {
@@ -79,6 +88,7 @@ function createDevice(
         return fault
       },
       onCommit({ changes }) {
+        problems.push(...claims.note(changes, schedule.now() + skew))
         for (const change of changes) {
           if (change.type === 'session') written.add(change.row.session.id)
           else if (change.type === 'message') written.add(change.row.message.sessionId)
@@ -98,11 +108,20 @@ export function createWorld(plan: Plan, planted: Planted = {}): World {
   const chance = schedule.chance.fork('network')
   const counts = new Map<string, number>()
   const problems: string[] = []
+  const makers = new Map<string, Account>()
+  const done = new Map<string, number>()
   const server = createServer(schedule, {
+    tools: plan.extras?.includes('tools') ?? false,
+    onExecution(name, key) {
+      count(world, `executed ${name}`)
+      problems.push(...world.truth.refresh(), ...executionProblems(world.truth.all(), done, name, key))
+    },
+    onRestore: () => done.clear(),
     ...(planted.store && { wrap: planted.store }),
     ...(planted.point && { point: planted.point }),
     ...(planted.say && { say: planted.say }),
     ...(planted.handler && { handler: planted.handler }),
+    ...(planted.tool && { tool: planted.tool }),
     onDeath: (actor) => network.gone(actor),
     onError: (error) => problems.push(`server: ${error instanceof Error ? error.stack : String(error)}`),
   })
@@ -122,6 +141,7 @@ export function createWorld(plan: Plan, planted: Planted = {}): World {
     network,
     server,
     wraps: planted,
+    makers,
     truth: createTruth(server.db),
     devices: [],
     ledger: [],
@@ -134,4 +154,23 @@ export function createWorld(plan: Plan, planted: Planted = {}): World {
     world.devices.push(createDevice(world, `d${at}`, () => world.healed, planted))
   for (const device of world.devices) openTab(world, device, ++world.tabsOpened)
   return world
+}
+
+/** The server is put back to its last backup: what was said since is lost, and nobody but the clients knows of it. */
+export function restore(world: World): void {
+  const { truth, server, ledger, devices, problems } = world
+  problems.push(...truth.refresh())
+  const was = truth.all().flatMap(({ state }) => messagesOf(state))
+  const accepted = new Set(was.map(({ content: [block] }) => (block?.type === 'text' ? block.text : '')))
+  const ids = server.restore()
+  if (ids.length > 0) count(world, 'restored a backup')
+  for (const id of ids) truth.restored(id)
+  problems.push(...truth.refresh())
+  for (const asked of ledger)
+    if (accepted.has(asked.text) && ids.includes(asked.sessionId)) asked.discarded = true
+  for (const { tabs } of devices)
+    for (const { seen, stopped } of tabs) {
+      seen.clear()
+      stopped.clear()
+    }
 }
