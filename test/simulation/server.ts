@@ -167,7 +167,7 @@ function startProcess(shared: Shared): Process {
         options.tool ?? ((given) => given),
       ),
     }),
-    authorize: (request) => request.headers.get('authorization'),
+    authorize: (request) => request.headers.get('authorization') ?? 'default',
     limits: { requests: { max: 1e9, per: 1 }, queue: 100, feeds: 1_000, page: 3 + chance.int(40) },
     ...options.handler,
     onError: (error) => {
