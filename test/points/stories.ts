@@ -118,6 +118,9 @@ export const STORIES: Readonly<Record<string, Story>> = {
       await stage.ask()
       await stage.until('an answer', answered(1))
       const other = { device: 1 }
+      // It may have asked before the server knew the session: somebody looks again.
+      await stage.act('hide', { ...other, at: 1 })
+      await stage.act('hide', { ...other, at: 0 })
       await stage.until('the same elsewhere', ({ get }) => get().messages.length === 2, other)
       await stage.line(false)
       for (let count = 2; count <= 3; count++) {
