@@ -102,11 +102,10 @@ export async function catchUp(core: Core, options: CatchUpOptions, signal: Abort
     const [first = page] = pages
     if (anew && more) continue
     // Between two pages a message may be missing that changed after those that are there.
-    if (!more) {
-      // In another history it may be gone.
-      const isNew = first.limited || anew
-      setFields(core, { complete: isWhole && !first.limited, ...(isNew && { tidemark: null }) })
-    } else if (!byMessage) setFields(core, { complete: false })
+    // In another history the tidemark may be gone.
+    const isNew = first.limited || anew
+    if (!more) setFields(core, { complete: isWhole && !first.limited, ...(isNew && { tidemark: null }) })
+    else if (!byMessage) setFields(core, { complete: false })
     if (anew) core.answers.doubt(core.outbox.values())
     update(core, (state, trace) => {
       const now = env.now()

@@ -178,6 +178,12 @@ function startProcess(shared: Shared): Process {
   return { actor, life, handler }
 }
 
+/** Lets a process look after what others left behind. */
+function sweeps(schedule: Schedule, { handler, actor }: Process): void {
+  const run = () => void handler.start().catch(() => undefined)
+  schedule.post({ actor, label: 'start', run })
+}
+
 export function createServer(schedule: Schedule, options: ServerOptions): ServerSide {
   const db = new Sqlite(':memory:')
   const chance = schedule.chance.fork('model')
@@ -185,14 +191,9 @@ export function createServer(schedule: Schedule, options: ServerOptions): Server
   const shared: Shared = { schedule, options, db, chance, tools, asked: [], started: 0 }
   const frozen: Process[] = []
   let current = startProcess(shared)
-  const start = () => {
-    const { handler, actor } = current
-    const run = () => void handler.start().catch(() => undefined)
-    schedule.post({ actor, label: 'start', run })
-  }
   const begin = () => {
     current = startProcess(shared)
-    start()
+    sweeps(schedule, current)
   }
   const end = ({ actor }: Process) => {
     schedule.kill(actor)
@@ -201,7 +202,7 @@ export function createServer(schedule: Schedule, options: ServerOptions): Server
   }
   const backup = createBackup(db)
   // Somebody has to see that a call has waited long enough.
-  if (options.tools) start()
+  if (options.tools) sweeps(schedule, current)
   return {
     db,
     asked: shared.asked,

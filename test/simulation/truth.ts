@@ -62,6 +62,13 @@ function fold(truth: SessionTruth, { n, tag, data }: Row): string[] {
   return problems
 }
 
+/** What was told of messages before a backup was restored. */
+function remember({ former }: SessionTruth, before: SessionTruth): void {
+  for (const [id, messages] of before.former) former.set(id, [...messages])
+  for (const [id, versions] of before.versions)
+    former.set(id, [...(former.get(id) ?? []), ...versions.map(({ message }) => message)])
+}
+
 export function createTruth(db: Database): Truth {
   const sessions = new Map<string, SessionTruth>()
   const changes = db.prepare<[], number>('select total_changes()').pluck()
@@ -91,12 +98,9 @@ export function createTruth(db: Database): Truth {
     all: () => [...sessions.values()],
     restored(id) {
       seen = -1
-      const { versions, former } = session(id)
+      const before = session(id)
       sessions.delete(id)
-      const anew = session(id)
-      for (const [of, list] of former) anew.former.set(of, [...list])
-      for (const [of, list] of versions)
-        anew.former.set(of, [...(anew.former.get(of) ?? []), ...list.map(({ message }) => message)])
+      remember(session(id), before)
     },
     refresh() {
       const now = changes.get() ?? 0

@@ -102,6 +102,15 @@ function createDevice(
   return device
 }
 
+/** What of the planted belongs to the server. */
+const serverFaults = ({ store, point, say, handler, tool }: Planted) => ({
+  ...(store && { wrap: store }),
+  ...(point && { point }),
+  ...(say && { say }),
+  ...(handler && { handler }),
+  ...(tool && { tool }),
+})
+
 /** Everything that a walk walks through, as its plan wants it. */
 export function createWorld(plan: Plan, planted: Planted = {}): World {
   const schedule = createSchedule(createChance(plan.seed).fork('schedule'))
@@ -117,11 +126,7 @@ export function createWorld(plan: Plan, planted: Planted = {}): World {
       problems.push(...world.truth.refresh(), ...executionProblems(world.truth.all(), done, name, key))
     },
     onRestore: () => done.clear(),
-    ...(planted.store && { wrap: planted.store }),
-    ...(planted.point && { point: planted.point }),
-    ...(planted.say && { say: planted.say }),
-    ...(planted.handler && { handler: planted.handler }),
-    ...(planted.tool && { tool: planted.tool }),
+    ...serverFaults(planted),
     onDeath: (actor) => network.gone(actor),
     onError: (error) => problems.push(`server: ${error instanceof Error ? error.stack : String(error)}`),
   })
