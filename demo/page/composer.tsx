@@ -44,8 +44,13 @@ function Tools({ running, stop, empty, way, choose }: ToolsProps) {
   return (
     <div className="composer-tools">
       <p id="composer-keys" className="keys">
-        <kbd>Enter</kbd> sends, <kbd>Shift</kbd> <kbd>Enter</kbd> breaks the line, <kbd>Esc</kbd> stops the
-        answer
+        <kbd>Enter</kbd> sends,{' '}
+        {running ? null : (
+          <>
+            <kbd>Shift</kbd> <kbd>Enter</kbd> breaks the line,{' '}
+          </>
+        )}
+        <kbd>Esc</kbd> stops the answer
       </p>
       {running ? (
         <>

@@ -3,16 +3,21 @@ import { createRequire } from 'node:module'
 import type { AxeResults } from 'axe-core'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Demo, startDemo } from '../../demo/server/demo.ts'
 import { ask, type OpenDemo, openDemo, untilAnswer, write } from './demo-page.ts'
 
 let open: OpenDemo
+/** With the stand-in, which calls tools. */
+let calling: Demo
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 beforeAll(async () => {
   open = await openDemo()
+  calling = await startDemo({ database: ':memory:', standIn: { pace: 0 } })
 })
 
 afterAll(async () => {
+  await calling.close()
   await open.close()
 })
 
@@ -71,6 +76,24 @@ async function* looks(page: Page): AsyncGenerator<string> {
   yield 'before something is deleted'
 }
 
+/** The looks of a call that has to be allowed, with a model that makes one. */
+async function* asked(page: Page): AsyncGenerator<string> {
+  await ask(page, 'Hello')
+  await page.getByRole('button', { name: 'Edit message' }).click()
+  await page.getByLabel('Edit your message').fill('What time is it in Tokyo?')
+  await page.getByRole('button', { name: 'Send as a new version' }).click()
+  const edit = page.getByRole('button', { name: 'Edit arguments' })
+  await edit.waitFor()
+  yield 'with a call to allow'
+  await edit.click()
+  await page.getByLabel('Arguments, as JSON').fill('{ "zone"')
+  await page.getByText('This is not JSON yet.').waitFor()
+  yield 'while its arguments are edited'
+  await page.getByRole('button', { name: 'Show older version' }).click()
+  await page.getByRole('button', { name: 'Show it' }).waitFor()
+  yield 'with a call that waits elsewhere'
+}
+
 const sizes = { wide: { width: 1280, height: 800 }, narrow: { width: 390, height: 844 } }
 
 describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
@@ -80,11 +103,18 @@ describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
     const page = await open.open(options)
     expect(await page.evaluate(() => document.documentElement.dataset.theme)).toBe(colorScheme)
     const found: Record<string, string[]> = {}
-    for await (const look of looks(page)) {
-      const barred = await barriers(page)
-      if (barred.length > 0) found[look] = barred
+    const lookAt = async (page: Page, all: AsyncGenerator<string>) => {
+      for await (const look of all) {
+        const barred = await barriers(page)
+        if (barred.length > 0) found[look] = barred
+      }
+      await page.context().close()
     }
+    await lookAt(page, looks(page))
+    const other = await (await open.browser.newContext(options)).newPage()
+    await other.goto(calling.url)
+    await other.getByLabel('Your message').waitFor()
+    await lookAt(other, asked(other))
     expect(found).toEqual({})
-    await page.context().close()
   })
 })

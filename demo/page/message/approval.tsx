@@ -41,7 +41,7 @@ function ArgumentsEditor({ id, draft, change, cancel }: EditorProps) {
   const isJson = parsed(draft) !== undefined
   return (
     <div className="arguments">
-      <label htmlFor={name}>What it is used with, as JSON</label>
+      <label htmlFor={name}>Arguments, as JSON</label>
       <textarea
         {...target}
         id={name}
@@ -100,7 +100,7 @@ export function Approval({ message }: { message: ToolMessage }) {
       )}
       <div className="row">
         <button type="button" className="word change" onClick={toggle} {...changer}>
-          {draft === undefined ? 'Change what with' : 'Leave as it was'}
+          {draft === undefined ? 'Edit arguments' : 'Undo edits'}
         </button>
         <button type="button" className="word" onClick={decide(() => session.reject(id))}>
           Don’t allow
