@@ -1,4 +1,4 @@
-import { pathTo } from '../message/tree.ts'
+import { leafOf, pathTo } from '../message/tree.ts'
 import { idIn, messageOf, messagesOf, type SessionState } from '../protocol/state.ts'
 import { headFor } from './local.ts'
 import { askedAnew, runOf } from './outbox.ts'
@@ -19,7 +19,11 @@ function namedIn(row: OutboxRow): string | undefined {
 /** Where a row wants the shown branch to end. */
 function headOf(state: SessionState, row: OutboxRow): string | undefined {
   const asked = askedAnew(row)
-  return asked ? headFor(state, asked) : namedIn(row)
+  if (asked) return headFor(state, asked)
+  const named = namedIn(row)
+  const chooses = row.request.type === 'command' && row.request.body.type === 'selectBranch'
+  // Where it was chosen, what follows it may not have been known yet.
+  return (chooses && named && leafOf(messagesOf(state), named)?.id) || named
 }
 
 /** Whether a row, besides what it says, says where the shown branch ends or what the session is called. */

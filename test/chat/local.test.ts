@@ -145,6 +145,20 @@ test('what waits is shown as it was asked; where nobody else says what becomes o
   }
 })
 
+test('a branch that was chosen where its end was not known yet is shown to its end', () => {
+  const branch = {
+    ...state(
+      user('q', { seq: 1 }),
+      assistant('a', { seq: 2, parentId: 'q', status: 'completed' }),
+      assistant('b', { seq: 3, parentId: 'q', status: 'completed' }),
+      user('q2', { seq: 4, parentId: 'a' }),
+    ),
+    headId: 'b',
+  }
+  const chosen = row('s', 0, { request: command({ id: 's', type: 'selectBranch', messageId: 'a' }) })
+  expect(asAsked(branch, [chosen]).headId).toBe('q2')
+})
+
 describe('numbers of a client that owns its truth', () => {
   const number = (from: SessionState, ...events: ChatEvent[]) => {
     let tags = 0
