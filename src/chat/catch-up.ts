@@ -1,6 +1,7 @@
 import type { Env } from '../lib/env.ts'
 import { type EventId, type MessagePage, parseEventId } from '../protocol/events.ts'
-import { mergePage, reduceAll } from '../protocol/reduce.ts'
+import { mergePage } from '../protocol/page.ts'
+import { reduceAll } from '../protocol/reduce.ts'
 import {
   emptyState,
   messageOf,

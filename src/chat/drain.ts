@@ -53,11 +53,34 @@ interface Flights {
   readonly read: Set<AbortController>
 }
 
+/** A wait that is over when its time has come, or when it is ended. */
+function createPause(env: DrainDeps['env']) {
+  let ends = new AbortController()
+  return {
+    // Ended early, it has not failed.
+    wait: (ms: number) => env.sleep(ms, ends.signal).catch(() => undefined),
+    end() {
+      const ended = ends
+      ends = new AbortController()
+      ended.abort()
+    },
+  }
+}
+
+/** Tells the runtime what waits: what waits behind others may be about what those wait for. */
+function tellQueue(core: Core, { account, runtime }: DrainDeps): void {
+  const own = [...core.outbox.values()].filter((row) => row.account === account && row.state === 'waiting')
+  runtime.queued?.(
+    own.map(({ request }) => request),
+    core.id,
+  )
+}
+
 export function createDrain(core: Core, deps: DrainDeps): Drain {
   const { env, account } = deps
   const flights: Flights = { sent: new Map(), read: new Set() }
   const running = new Set<Lane>()
-  let waiting = new AbortController()
+  const pause = createPause(env)
   let ended = false
 
   async function run(lane: Lane): Promise<void> {
@@ -65,25 +88,12 @@ export function createDrain(core: Core, deps: DrainDeps): Drain {
       const decision = nextRow(core.outbox.values(), account, env.now(), lane)
       if (decision.type === 'idle' || decision.type === 'blocked') return
       if (decision.type === 'send') {
-        tellQueue()
+        tellQueue(core, deps)
         await attempt(core, decision.row, deps, flights)
         // A stop may have waited for the session to be there; it goes before what it stops.
         for (const other of LANES) start(other)
-      } else {
-        const { signal } = waiting
-        // Woken early by a kick, which is no failure.
-        await env.sleep(decision.until - env.now(), signal).catch(() => undefined)
-      }
+      } else await pause.wait(decision.until - env.now())
     }
-  }
-
-  /** What waits behind others may be about what those wait for. */
-  const tellQueue = () => {
-    const own = [...core.outbox.values()].filter((row) => row.account === account && row.state === 'waiting')
-    deps.runtime.queued?.(
-      own.map(({ request }) => request),
-      core.id,
-    )
   }
 
   const start = (lane: Lane) => {
@@ -101,16 +111,14 @@ export function createDrain(core: Core, deps: DrainDeps): Drain {
       if (due) hurry(core)
       // What was given up need not arrive.
       for (const [id, flight] of flights.sent) if (!core.outbox.has(id)) flight.abort()
-      const woken = waiting
-      waiting = new AbortController()
-      woken.abort()
-      tellQueue()
+      pause.end()
+      tellQueue(core, deps)
       for (const lane of LANES) start(lane)
     },
     stop() {
       ended = true
       for (const flight of [...flights.sent.values(), ...flights.read]) flight.abort()
-      waiting.abort()
+      pause.end()
     },
   }
 }

@@ -59,36 +59,38 @@ function newRoomCore(lobby: Lobby, id: string, room: () => Room): Core {
   })
 }
 
+/** What a session can do beyond its actions: it reads what is stored, and asks the other side. */
+const reachOf = (core: Core, lobby: Lobby, actions: ActionDeps, room: () => Room) => ({
+  async loadOlder() {
+    await ready(core, actions)
+    await readOlder(lobby, room())
+  },
+  async resync() {
+    await ready(core, actions)
+    await room().sync?.resync()
+  },
+  async takeOver() {
+    await ready(core, actions)
+    await takeOver(lobby, room())
+  },
+  async context() {
+    await ready(core, actions)
+    const { runtime } = lobby
+    if (!runtime.context) throw new TidemarkError('not-found', 'a server decides what its model sees')
+    return runtime.context(core.id, core.state.headId)
+  },
+  async calls() {
+    await ready(core, actions)
+    return lobby.runtime.calls?.(core.id, lobby.ended.signal) ?? []
+  },
+})
+
 /** Opens a session: reads what is stored, and serves it as soon as no other tab does. */
 export function openRoom(lobby: Lobby, id: string): Room {
   const get = (): Room => room
   const core = newRoomCore(lobby, id, get)
   const actions = actionsOf(lobby, get)
-  const session = createSession(core, {
-    ...actions,
-    async loadOlder() {
-      await ready(core, actions)
-      await readOlder(lobby, room)
-    },
-    async resync() {
-      await ready(core, actions)
-      await room.sync?.resync()
-    },
-    async takeOver() {
-      await ready(core, actions)
-      await takeOver(lobby, room)
-    },
-    async context() {
-      await ready(core, actions)
-      const { runtime } = lobby
-      if (!runtime.context) throw new TidemarkError('not-found', 'a server decides what its model sees')
-      return runtime.context(id, core.state.headId)
-    },
-    async calls() {
-      await ready(core, actions)
-      return lobby.runtime.calls?.(id, lobby.ended.signal) ?? []
-    },
-  })
+  const session = createSession(core, { ...actions, ...reachOf(core, lobby, actions, get) })
   const room: Room = {
     core,
     session,

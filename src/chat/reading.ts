@@ -1,6 +1,6 @@
 import { backoffDelay } from '../lib/backoff.ts'
 import { TidemarkError } from '../lib/errors.ts'
-import { mergePage } from '../protocol/reduce.ts'
+import { mergePage } from '../protocol/page.ts'
 import { setFields, setOutbox, snapshotOf, update } from './core.ts'
 import { type Lobby, storageFailed, storageWorks } from './lobby.ts'
 import { doubt, noteUnreadable, writeAnew } from './lost.ts'

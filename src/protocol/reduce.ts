@@ -7,25 +7,14 @@ import {
 } from '../message/schema.ts'
 import { next, type StatusEvent } from '../message/status.ts'
 import { applyPiece, decideDelta } from './delta.ts'
-import type { ChatEvent, ChatEventType, Envelope, MessagePage } from './events.ts'
+import type { ChatEvent, ChatEventType, Envelope } from './events.ts'
 import { type Joined, joinFrom } from './join.ts'
-import { mergeMessage, newerSession } from './merge.ts'
+import { newerSession } from './merge.ts'
 import { isFilled, isStopped, ofRev, order, revOf } from './order.ts'
-import {
-  grownHead,
-  headBy,
-  headHere,
-  isBuried,
-  newestId,
-  place,
-  put,
-  rename,
-  withoutTombstones,
-} from './place.ts'
+import { headBy, newestId, place, put, rename } from './place.ts'
 import {
   type Missing,
   messageOf,
-  putMessages,
   removeMessage,
   type SessionState,
   type Trace,
@@ -227,33 +216,4 @@ export function reduceAll(
     at = next
   }
   return folded
-}
-
-/** Folds a page's rows into a session, one by one. Cursors are the caller's: only it knows whether this was the last. */
-export function mergePage(state: SessionState, page: MessagePage, trace?: Trace): SessionState {
-  if (state.deleted) return state
-  const context = { proven: true, now: 0, trace }
-  let merged = state
-  for (const { id, rev } of page.deleted ?? [])
-    merged = apply(merged, { type: 'message.deleted', id, rev }, context)
-  const rows = new Map<string, Message>()
-  let { nextSeq } = merged
-  for (const given of page.messages) {
-    merged = rename(merged, given.clientId, given, trace)
-    if (isBuried(merged, given)) continue
-    const stands = mergeMessage(rows.get(given.id) ?? messageOf(merged, given.id), given)
-    const row = stands.seq === undefined ? { ...stands, seq: nextSeq } : stands
-    nextSeq = Math.max(nextSeq, (row.seq ?? 0) + 1)
-    rows.set(row.id, row)
-  }
-  const standing = [...rows.values()]
-  const fresh = standing.filter(({ id }) => !messageOf(merged, id))
-  const known = merged
-  merged = putMessages(withoutTombstones(merged, standing), standing, trace)
-  // The events that made them so may still come.
-  if (merged.live !== known.live && !merged.ahead) merged = { ...merged, ahead: true }
-  const { session } = page
-  const told = session ? apply(merged, { type: 'session.updated', session }, context) : merged
-  const headId = session ? headHere(told, session, fresh) : grownHead(told.headId, fresh)
-  return headId === told.headId ? told : { ...told, headId }
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type ChatEvent, type EventId, formatEventId, parseEventId } from '../../src/protocol/events.ts'
-import { mergePage, reduce } from '../../src/protocol/reduce.ts'
+import { mergePage } from '../../src/protocol/page.ts'
+import { reduce } from '../../src/protocol/reduce.ts'
 import { messageOf, putMessages } from '../../src/protocol/state.ts'
 import { empty, fold } from './fold.ts'
 import { assistant, created, delta, numberedFrom, plain, session, started, user } from './rows.ts'
