@@ -25,6 +25,8 @@ export interface Wire {
 
 type Feed = ReadableStreamDefaultController<Uint8Array>
 
+const encoder = new TextEncoder()
+
 /** Frames as chunks of the size that a socket gives. */
 function burstsOf(frames: readonly Uint8Array[]): Uint8Array[] {
   const bursts: Uint8Array[] = []
@@ -38,35 +40,34 @@ function burstsOf(frames: readonly Uint8Array[]): Uint8Array[] {
   return bursts
 }
 
+/** A feed that begins after what was heard before, and goes on for as long as somebody reads it. */
+function follow(headers: Headers, frames: readonly Uint8Array[], feeds: Set<Feed>): Response {
+  const from = parseEventId(headers.get('last-event-id') ?? '')?.n ?? 0
+  let own: Feed | undefined
+  const body = new ReadableStream<Uint8Array>({
+    start(feed) {
+      own = feed
+      feed.enqueue(encoder.encode(': here\n\n'))
+      for (const burst of burstsOf(frames.slice(from))) feed.enqueue(burst)
+      feeds.add(feed)
+    },
+    cancel() {
+      if (own) feeds.delete(own)
+    },
+  })
+  return new Response(body, { headers: { 'content-type': 'text/event-stream' } })
+}
+
 export function openWire(): Wire {
-  const encoder = new TextEncoder()
   const frames: Uint8Array[] = []
   const feeds = new Set<Feed>()
   let isUp = true
-
-  const follow = (headers: Headers): Response => {
-    const from = parseEventId(headers.get('last-event-id') ?? '')?.n ?? 0
-    let own: Feed | undefined
-    const body = new ReadableStream<Uint8Array>({
-      start(feed) {
-        own = feed
-        feed.enqueue(encoder.encode(': here\n\n'))
-        for (const burst of burstsOf(frames.slice(from))) feed.enqueue(burst)
-        feeds.add(feed)
-      },
-      cancel() {
-        if (own) feeds.delete(own)
-      },
-    })
-    return new Response(body, { headers: { 'content-type': 'text/event-stream' } })
-  }
-
   return {
     async fetch(input, init) {
       if (!isUp) throw new TypeError('Failed to fetch')
       const { pathname } = new URL(String(input))
       const path = pathname.replace(/^\/sessions(\/[^/]+)?\/?/, '')
-      if (path === 'events') return follow(new Headers(init?.headers))
+      if (path === 'events') return follow(new Headers(init?.headers), frames, feeds)
       if (path === 'messages')
         return jsonResponse({ messages: [], hasMore: false, eventId: null, rev: 0, session: SESSION })
       return jsonResponse({ sessions: [], hasMore: false })

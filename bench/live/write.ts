@@ -73,6 +73,24 @@ export interface Writing {
   stream(options: StreamOptions): Promise<Streamed>
 }
 
+/** Says so many deltas at their pace: those that a late timer missed, at once. */
+function paced({ deltas, perSecond }: StreamOptions, say: () => void): Promise<void> {
+  const start = now()
+  let said = 0
+  return new Promise((resolve) => {
+    const timer = setInterval(
+      () => {
+        const due = Math.min(deltas, Math.floor(((now() - start) * perSecond) / 1_000))
+        for (; said < due; said++) say()
+        if (said < deltas) return
+        clearInterval(timer)
+        resolve()
+      },
+      Math.max(1, 1_000 / perSecond),
+    )
+  })
+}
+
 let databases = 0
 
 /** A session whose answer has begun, and is stored as far as it goes. */
@@ -105,24 +123,12 @@ export async function openWriting(options: WriteOptions): Promise<Writing> {
     const said: Streamed['said'] = []
     Object.assign(weight, { bytes: 0 })
     late = 0
-    const start = now()
-    await new Promise<void>((resolve) => {
-      const timer = setInterval(
-        () => {
-          const due = Math.min(deltas, Math.floor(((now() - start) * perSecond) / 1_000))
-          while (said.length < due) {
-            const word = words[said.length] ?? ''
-            said.push([length, now()])
-            length += word.length
-            waiting.push([length, now()])
-            wire.say([run.delta(word)])
-          }
-          if (said.length < deltas) return
-          clearInterval(timer)
-          resolve()
-        },
-        Math.max(1, 1_000 / perSecond),
-      )
+    await paced({ deltas, perSecond }, () => {
+      const word = words[said.length] ?? ''
+      said.push([length, now()])
+      length += word.length
+      waiting.push([length, now()])
+      wire.say([run.delta(word)])
     })
     await until(() => saved.characters >= length)
     return { bytes: weight.bytes, late, said }

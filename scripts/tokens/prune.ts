@@ -2,6 +2,7 @@
 // dropped by what it does to the error against what it costs to say.
 import { HINTS, hintOf, PARTS, STEPS, sizeOf } from '../../src/context/token-code.ts'
 import { CELLS, STARTS, STRIDES } from '../../src/context/token-scan.ts'
+import { bitsOf, costs, VALUES } from './bits.ts'
 import { FAMILIES } from './corpus.ts'
 import { bendAt, type Normal, shift, slopeOf } from './normal.ts'
 import type { Rows } from './rows.ts'
@@ -10,7 +11,6 @@ import type { Rows } from './rows.ts'
 export type Numbers = Int16Array
 
 const EACH = 1 + FAMILIES
-const VALUES = 2 * STEPS + 1
 
 const sized = (step: number): number => (step < 0 ? -sizeOf(-step) : step && sizeOf(step))
 
@@ -66,38 +66,6 @@ function placesOf({ cells }: Pick<Rows, 'cells'>): Places {
   }
 }
 
-/** Bits that it is said to cost at most that a number is not there. */
-const DEAREST_NONE = 0.5
-
-/** Bits that each value costs in each context, by how often it occurs there; neighbours lend to what has not occurred. */
-function costs(contexts: Int32Array, numbers: Numbers, count: number): Float64Array<ArrayBuffer> {
-  const often = new Float64Array(count * VALUES)
-  for (const [at, context] of contexts.entries()) {
-    const place = context * VALUES + (numbers[at] ?? 0) + STEPS
-    often[place] = (often[place] ?? 0) + 1
-  }
-  const bits = new Float64Array(count * VALUES)
-  for (let context = 0; context < count; context++) {
-    let all = 0
-    for (let value = 0; value < VALUES; value++) {
-      const at = context * VALUES + value
-      const size = Math.abs(value - STEPS)
-      const seen = often[at] ?? 0
-      const near =
-        ((value > 0 ? (often[at - 1] ?? 0) : 0) + seen + (value + 1 < VALUES ? (often[at + 1] ?? 0) : 0)) / 3
-      bits[at] =
-        size === 0 ? seen + 1 : 0.5 * (seen + 0.6 * 0.75 ** size) + 0.5 * (size === 1 ? seen : near) + 0.02
-      all += bits[at] ?? 0
-    }
-    for (let at = context * VALUES; at < (context + 1) * VALUES; at++)
-      bits[at] = -Math.log2((bits[at] ?? 0) / all)
-    // Where most are something, nothing would be dear, and none of them would ever go.
-    const none = context * VALUES + STEPS
-    bits[none] = Math.min(bits[none] ?? 0, DEAREST_NONE)
-  }
-  return bits
-}
-
 /** Each number's context, as the code has it: see `walk`. */
 function fillContexts(contexts: Int32Array, { sorts, before, beside }: Places, numbers: Numbers): void {
   const shared = (column: number | undefined): number =>
@@ -114,6 +82,45 @@ function fillContexts(contexts: Int32Array, { sorts, before, beside }: Places, n
   }
 }
 
+/** What a walk over the numbers weighs them by. */
+interface Weights {
+  normal: Normal
+  /** Family × column: what is left to gain. */
+  slope: Float64Array
+  contexts: Int32Array
+  bits: Float64Array
+  /** The error that a bit is worth. */
+  price: number
+}
+
+/** Moves each of a column's numbers to its best. Returns by how much that changed each family, in tokens; none if not at all. */
+function moveColumn(weights: Weights, numbers: Numbers, column: number): Float64Array | undefined {
+  const { normal, slope, contexts, bits, price } = weights
+  const { columns, gram } = normal
+  const bend = Float64Array.from(
+    { length: FAMILIES },
+    (_, family) => gram[bendAt(columns, column, family)] ?? 0,
+  )
+  const change = new Float64Array(FAMILIES)
+  let changed = false
+  for (let place = 0; place < EACH; place++) {
+    const at = column * EACH + place
+    // Nothing is added to what is not there.
+    if (place && !numbers[column * EACH]) continue
+    const firm = !place && numbers.subarray(at + 1, at + EACH).some(Boolean)
+    const context = (contexts[at] ?? 0) * VALUES + STEPS
+    const value = numbers[at] ?? 0
+    const next = bestOf(value, place, firm, slope, columns, column, bend, change, price, bits, context)
+    const by = (sized(next) - sized(value)) / PARTS
+    if (by === 0) continue
+    changed = true
+    numbers[at] = next
+    for (let family = 0; family < FAMILIES; family++)
+      if (place === 0 || place === family + 1) change[family] = (change[family] ?? 0) + by
+  }
+  return changed ? change : undefined
+}
+
 /** Walks over all numbers until few change. `price` is the error that a bit is worth. */
 export function prune(
   rows: Pick<Rows, 'cells'>,
@@ -126,58 +133,21 @@ export function prune(
   const places = placesOf(rows)
   const slope = slopeOf(normal, thetaOf(numbers))
   const contexts = new Int32Array(numbers.length)
-  const change = new Float64Array(FAMILIES)
-  const bend = new Float64Array(FAMILIES)
   let bits = new Float64Array()
   for (let sweep = 0; sweep < sweeps; sweep++) {
     fillContexts(contexts, places, numbers)
     bits = costs(contexts, numbers, 2 * STARTS.length * HINTS)
+    const weights = { normal, slope, contexts, bits, price }
     let moved = 0
     for (let column = 0; column < columns; column++) {
-      for (let family = 0; family < FAMILIES; family++)
-        bend[family] = gram[bendAt(columns, column, family)] ?? 0
-      change.fill(0)
-      let changed = false
-      for (let place = 0; place < EACH; place++) {
-        const at = column * EACH + place
-        // Nothing is added to what is not there.
-        if (place && !numbers[column * EACH]) continue
-        const firm = !place && numbers.subarray(at + 1, at + EACH).some(Boolean)
-        const context = (contexts[at] ?? 0) * VALUES + STEPS
-        const next = bestOf(
-          numbers[at] ?? 0,
-          place,
-          firm,
-          slope,
-          columns,
-          column,
-          bend,
-          change,
-          price,
-          bits,
-          context,
-        )
-        const by = (sized(next) - sized(numbers[at] ?? 0)) / PARTS
-        if (by === 0) continue
-        changed = true
-        numbers[at] = next
-        for (let family = 0; family < FAMILIES; family++)
-          if (place === 0 || place === family + 1) change[family] = (change[family] ?? 0) + by
-      }
-      if (!changed) continue
+      const change = moveColumn(weights, numbers, column)
+      if (!change) continue
       moved++
       shift(gram, columns, slope, column, change)
     }
     if (moved < 3) break
   }
   return bitsOf(numbers, contexts, bits) / 8
-}
-
-function bitsOf(numbers: Numbers, contexts: Int32Array, bits: Float64Array): number {
-  let all = 0
-  for (const [at, context] of contexts.entries())
-    all += bits[context * VALUES + STEPS + (numbers[at] ?? 0)] ?? 0
-  return all
 }
 
 /** Of the two steps around the best, and none at all, the one with the best balance; else what is. */

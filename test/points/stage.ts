@@ -147,8 +147,18 @@ const isOpen = (session: ChatSession): boolean => session.get().status !== 'load
 /** The texts that somebody sees in a session. */
 const seen = (session: ChatSession | undefined): string[] => (session?.get().messages ?? []).map(textOf)
 
+/** Does the next thing, if there is one before that time. */
+type Step = (until: number) => Promise<boolean>
+
+/** Takes steps until something is so. Returns whether it is: patience has an end, and so has a world with a problem. */
+async function waited(world: World, step: Step, isSo: () => boolean): Promise<boolean> {
+  const until = world.schedule.now() + PATIENCE
+  while (!isSo()) if (!(await step(until)) || world.problems.length > 0) return false
+  return true
+}
+
 /** What everybody on a stage does, made of single steps. */
-function movesOn(world: World, step: (until: number) => Promise<boolean>, offline: Set<Device>): Stage {
+function movesOn(world: World, step: Step, offline: Set<Device>): Stage {
   const missed: string[] = []
   const tabOf = ({ device = 0, tab = 0 }: By = {}): Tab | undefined => {
     const { tabs } = world.devices[device] ?? { tabs: [] }
@@ -175,16 +185,11 @@ function movesOn(world: World, step: (until: number) => Promise<boolean>, offlin
       }
     },
     async until(what, holds, by) {
-      const until = world.schedule.now() + PATIENCE
       const isSo = () => {
         const session = stage.session(by)
         return session !== undefined && holds(session)
       }
-      while (!isSo())
-        if (!(await step(until)) || world.problems.length > 0) {
-          missed.push(what)
-          return
-        }
+      if (!(await waited(world, step, isSo))) missed.push(what)
     },
     async pass(ms) {
       const until = world.schedule.now() + ms

@@ -35,10 +35,33 @@ const TOLD: readonly StorageFault[] = ['abort', 'quota', 'hang', 'mute', 'late',
 /** Everything that can befall an operation. A deleted database is told of where somebody missed what was in it. */
 export const KINDS: readonly StorageFault[] = [...TOLD, 'deleted']
 
+/** Notes what the pages say of their storage. */
+function createNotes() {
+  const failures = new Map<Tab, { times: number; last: string }>()
+  let isTold = false
+  return {
+    /** Whether any of them said that something is wrong with it. */
+    isTold: () => isTold,
+    look({ devices }: World) {
+      for (const tab of devices.flatMap(({ tabs }) => tabs)) {
+        const { storage, lastError } = tab.chat.health.get()
+        const known = failures.get(tab) ?? { times: 0, last: 'disk' }
+        if (storage === 'failed' && known.last !== 'failed') known.times++
+        failures.set(tab, { ...known, last: storage })
+        isTold ||= lastError?.code === 'storage' || lastError?.code === 'quota'
+      }
+    },
+    problems: () =>
+      [...failures]
+        .filter(([, { times }]) => times > 1)
+        .map(([{ actor }, { times }]) => `${actor.name} said ${times} times that its storage fails`),
+  }
+}
+
 export function troubled({ fault, power: outage }: Outage): Troubled {
   const power: Power = { isDown: false, lost: outage?.lost ?? 0 }
-  const failures = new Map<Tab, { times: number; last: string }>()
-  let [operations, commits, isOver, happened, isTold] = [0, 0, false, false, false]
+  const notes = createNotes()
+  let [operations, commits, isOver, happened] = [0, 0, false, false]
   return {
     power,
     get operations() {
@@ -62,20 +85,12 @@ export function troubled({ fault, power: outage }: Outage): Troubled {
         power.isDown = true
       },
     },
-    look({ devices }) {
-      for (const tab of devices.flatMap(({ tabs }) => tabs)) {
-        const { storage, lastError } = tab.chat.health.get()
-        const known = failures.get(tab) ?? { times: 0, last: 'disk' }
-        if (storage === 'failed' && known.last !== 'failed') known.times++
-        failures.set(tab, { ...known, last: storage })
-        isTold ||= lastError?.code === 'storage' || lastError?.code === 'quota'
-      }
-    },
+    look: notes.look,
     mend() {
       isOver = true
     },
     differs({ devices }) {
-      const silent = happened && fault && TOLD.includes(fault.kind) && !isTold
+      const silent = happened && fault && TOLD.includes(fault.kind) && !notes.isTold()
       const differs = silent ? [`nobody was told of ${fault.kind}`] : []
       for (const { actor, chat } of devices.flatMap(({ tabs }) => tabs)) {
         const { storage, outbox } = chat.health.get()
@@ -84,9 +99,6 @@ export function troubled({ fault, power: outage }: Outage): Troubled {
       }
       return differs
     },
-    problems: () =>
-      [...failures]
-        .filter(([, { times }]) => times > 1)
-        .map(([{ actor }, { times }]) => `${actor.name} said ${times} times that its storage fails`),
+    problems: notes.problems,
   }
 }

@@ -147,6 +147,19 @@ export async function pageOf(ask: Stage['ask'], query = '', sessionId = 's1'): P
   return MessagePage.parse(await response.json())
 }
 
+/** A command to the session. */
+export const command = (ask: Stage['ask'], body: object) => ask('POST', '/sessions/s1/commands', body)
+
+/** One question, asked and answered: the id of its answer. */
+export async function turn(ask: Stage['ask'], id: string): Promise<string> {
+  const parent = (await pageOf(ask)).session?.headId ?? null
+  await ask('POST', '/sessions/s1/messages', sendBody(id, parent))
+  await feedUntil(ask, `run-${id}`)
+  return headOf(ask)
+}
+
+export const headOf = async (ask: Stage['ask']): Promise<string> => (await pageOf(ask)).session?.headId ?? ''
+
 export const typesOf = (events: readonly Envelope[]): string[] => events.map(({ event }) => event.type)
 
 /** What is looked at again and again until it is as expected; patient, since machines are busy. */

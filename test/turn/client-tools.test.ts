@@ -1,66 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { TidemarkError } from '../../src/lib/errors.ts'
-import { memoryStorage } from '../../src/storage/memory.ts'
-import { type ScriptStep, scriptedModel } from '../../src/testing/scripted-model.ts'
-import { type Tool, type ToolOptions, tool } from '../../src/turn/tool.ts'
-import { type WatchedStorage, watchedStorage } from '../chat/storages.ts'
 import { noStrayRejections } from '../chat/world.ts'
-import { type Client, type ClientSetup, expectInStep, openClient, reload } from '../scenarios/client.ts'
-import { createBrowser } from '../scenarios/page.ts'
-import { pass, type Server, startServer, until } from '../scenarios/server.ts'
+import { expectInStep, openClient, reload } from '../scenarios/client.ts'
+import { pass, until } from '../scenarios/server.ts'
+import { asked, ends, never, paged } from './client-tools.ts'
 import { calling, callsIn, resultsIn, stages } from './scenes.ts'
 
 noStrayRejections()
-
-const parameters = { type: 'object' }
-
-/** What the server knows of tools that only a page has. */
-const declared = [
-  tool({ name: 'place', parameters }),
-  tool({ name: 'send', parameters, needsApproval: true }),
-  tool({ name: 'hurry', parameters, timeout: 5_000 }),
-]
-
-const serverOf = (first: ScriptStep) =>
-  startServer({
-    tools: declared,
-    batch: 0,
-    model: scriptedModel(({ messages }) => (messages.at(-1)?.role === 'user' ? first : 'Done.')),
-  })
-
-/** A page's tool, and how often and with what it was executed. */
-function paged(
-  given: Partial<Omit<ToolOptions, 'execute'>> & {
-    execute?: (args: unknown, signal: AbortSignal) => unknown
-  } = {},
-) {
-  const { execute = (args) => args, ...options } = given
-  const executed: unknown[] = []
-  const work: NonNullable<ToolOptions['execute']> = (args, { signal }) => {
-    executed.push(args)
-    return execute(args, signal)
-  }
-  return { executed, made: tool({ name: 'place', parameters, ...options, execute: work }) }
-}
-
-const ends = (server: Server, { session }: Client) =>
-  until(server, () => session.get().status === 'ready' && session.get().messages.length > 2)
-
-async function asked(
-  tools: Tool[],
-  {
-    first = calling(['place', { at: 'home' }]),
-    ...setup
-  }: Partial<ClientSetup> & { first?: ScriptStep } = {},
-) {
-  const server = serverOf(first)
-  const client = openClient(server, { tools, ...setup })
-  await client.session.send('Please.')
-  return { server, client }
-}
-
-const never = () => new Promise(() => {})
-const CUT_OFF = { ok: false, error: 'cut off before it answered; it may have been carried out' }
 
 describe('a tool that only the page has', () => {
   test('is executed there, once, and the model goes on with its result', async () => {
@@ -219,84 +164,4 @@ describe('a page’s tool that needs to be allowed', () => {
     await ends(server, back)
     expect(executed).toHaveLength(1)
   })
-})
-
-describe('a page that goes while it executes a tool', () => {
-  test.each<[string, boolean, unknown, number]>([
-    ['is not executed again', false, CUT_OFF, 1],
-    ['is, where that does no harm', true, { ok: true, data: 'again' }, 2],
-  ])('leaves a call that %s', async (_, idempotent, result, times) => {
-    let life = 0
-    const { made, executed } = paged({ idempotent, execute: () => (life++ === 0 ? never() : 'again') })
-    const { server, client } = await asked([made])
-    await until(server, () => executed.length > 0)
-    const back = await reload(client, 'back', { tools: [made] })
-    await ends(server, back)
-    expect(executed).toHaveLength(times)
-    expect(resultsIn(back.session)).toEqual([result])
-  })
-
-  test('does not execute for ever what ends it each time', async () => {
-    const { made, executed } = paged({ idempotent: true, execute: never })
-    const { server, client } = await asked([made])
-    let page = client
-    for (let times = 1; times <= 3; times++) {
-      await until(server, () => executed.length === times)
-      page = await reload(page, `page-${times}`, { tools: [made] })
-    }
-    await ends(server, page)
-    expect(executed).toHaveLength(3)
-    expect(resultsIn(page.session)).toEqual([CUT_OFF])
-  })
-
-  test('after it has its result, and before that is in the outbox, says it once it is back', async () => {
-    const disk = watchedStorage()
-    const storage: WatchedStorage = {
-      ...disk,
-      commit: (changes, options) =>
-        changes.some((change) => change.type === 'outbox' && change.row.request.type === 'command')
-          ? Promise.reject(new TidemarkError('storage', 'full'))
-          : disk.commit(changes, options),
-    }
-    let cut = () => {}
-    const { made, executed } = paged({
-      execute: () => {
-        cut()
-        return 'the kitchen'
-      },
-    })
-    const { server, client } = await asked([made], { storage })
-    cut = () => {
-      client.line.online = false
-    }
-    await until(server, () => executed.length > 0)
-    await pass(server, 1_000)
-    expect((await disk.reopen().window('s', { limit: 9 })).outbox).toEqual([])
-    const back = await reload(client, 'back', { tools: [made] })
-    expect(stages(back.session)).not.toContain('completed')
-    await ends(server, back)
-    expect(executed).toHaveLength(1)
-    expect(resultsIn(back.session)).toEqual([{ ok: true, data: 'the kitchen' }])
-  })
-})
-
-test('of the tabs of one browser, one executes a call, whichever goes and comes', async () => {
-  const storage = watchedStorage(memoryStorage(), 'shared')
-  const browser = createBrowser()
-  const { made, executed } = paged({ execute: never, timeout: 30_000 })
-  const { server, client } = await asked([made], { storage, page: browser.page() })
-  await until(server, () => executed.length > 0)
-  const second = openClient(server, {
-    tools: [made],
-    name: 'second',
-    storage: storage.reopen(),
-    page: browser.page(),
-  })
-  await pass(server, 2_000)
-  expect(executed).toHaveLength(1)
-  storage.fail(() => true)
-  await client.chat.close()
-  await ends(server, second)
-  expect(executed).toHaveLength(1)
-  expect(resultsIn(second.session)).toEqual([CUT_OFF])
 })

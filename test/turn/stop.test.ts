@@ -1,10 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { ToolMessage } from '../../src/message/schema.ts'
-import { textOf } from '../../src/message/text.ts'
 import { createHold, type ScriptStep, scriptedModel } from '../../src/testing/scripted-model.ts'
 import { runTurn } from '../../src/turn/run-turn.ts'
-import type { Tool } from '../../src/turn/tool.ts'
-import { assistantMessage } from '../support/messages.ts'
 import { appendsOf, options, type Play, play, recorder, stagedEnv, tool } from './stage.ts'
 
 /** Plays a run that is stopped when `when` resolves. */
@@ -216,36 +212,3 @@ describe('a run that is stopped', () => {
     expect(listeners).toBe(0)
   })
 })
-
-test.each(['started', 'client'] as const)(
-  'a call that was %s when its run is gone on with, and is stopped at once, may have been carried out: so it says',
-  async (stage) => {
-    const controller = new AbortController()
-    const told = { sessionId: 's1', createdAt: 1, updatedAt: 1, v: 1 }
-    const asked = assistantMessage('a1', '', {
-      content: [{ type: 'toolCall', id: 'c1', name: 'book', arguments: {} }],
-      parentId: 'u1',
-      status: 'completed',
-      stopReason: 'toolUse',
-    })
-    const open: ToolMessage = {
-      ...told,
-      ...{ id: 't1', role: 'tool', parentId: 'a1', status: 'pending', stage, toolCallId: 'c1' },
-      ...{ toolName: 'book', content: [], isError: false },
-    }
-    const { check, ...book } = tool('book', () => 'booked', { idempotent: true })
-    const looked: Tool = {
-      ...book,
-      check: (call) => {
-        controller.abort()
-        return check(call)
-      },
-    }
-    // What waits elsewhere is not looked at unless it is stopped.
-    if (stage === 'client') controller.abort()
-    const given = { trail: [asked, open], tools: [looked], signal: controller.signal }
-    const { log } = await play({ model: scriptedModel([]), ...given })
-    const settled = log.events.find((event) => event.type === 'message.completed')
-    expect(settled?.message && textOf(settled.message)).toMatch(/may have been carried out/)
-  },
-)

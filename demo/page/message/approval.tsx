@@ -64,6 +64,32 @@ function ArgumentsEditor({ id, draft, change, cancel }: EditorProps) {
   )
 }
 
+interface DecisionProps {
+  /** The arguments that the user writes; undefined where they stay the model's. */
+  draft: string | undefined
+  isChanged: boolean
+  reject: () => void
+  approve: () => void
+}
+
+function Decision({ draft, isChanged, reject, approve }: DecisionProps) {
+  return (
+    <>
+      <button type="button" className="word" onClick={reject}>
+        Don’t allow
+      </button>
+      <button
+        type="button"
+        className="solid"
+        disabled={draft !== undefined && parsed(draft) === undefined}
+        onClick={approve}
+      >
+        {isChanged ? 'Allow this' : 'Allow'}
+      </button>
+    </>
+  )
+}
+
 /** Asks whether a call may be executed, and with what. It takes no focus away: who writes goes on writing, and is told. */
 export function Approval({ message }: { message: ToolMessage }) {
   const { session } = useConversation()
@@ -102,17 +128,12 @@ export function Approval({ message }: { message: ToolMessage }) {
         <button type="button" className="word change" onClick={toggle} {...changer}>
           {draft === undefined ? 'Edit arguments' : 'Undo edits'}
         </button>
-        <button type="button" className="word" onClick={decide(() => session.reject(id))}>
-          Don’t allow
-        </button>
-        <button
-          type="button"
-          className="solid"
-          disabled={draft !== undefined && parsed(draft) === undefined}
-          onClick={decide(() => session.approve(id, options))}
-        >
-          {isChanged ? 'Allow this' : 'Allow'}
-        </button>
+        <Decision
+          draft={draft}
+          isChanged={isChanged}
+          reject={decide(() => session.reject(id))}
+          approve={decide(() => session.approve(id, options))}
+        />
       </div>
     </div>
   )

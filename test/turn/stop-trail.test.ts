@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest'
+import type { ToolMessage } from '../../src/message/schema.ts'
+import { textOf } from '../../src/message/text.ts'
+import { scriptedModel } from '../../src/testing/scripted-model.ts'
+import type { Tool } from '../../src/turn/tool.ts'
+import { assistantMessage } from '../support/messages.ts'
+import { play, tool } from './stage.ts'
+
+test.each(['started', 'client'] as const)(
+  'a call that was %s when its run is gone on with, and is stopped at once, may have been carried out: so it says',
+  async (stage) => {
+    const controller = new AbortController()
+    const told = { sessionId: 's1', createdAt: 1, updatedAt: 1, v: 1 }
+    const asked = assistantMessage('a1', '', {
+      content: [{ type: 'toolCall', id: 'c1', name: 'book', arguments: {} }],
+      parentId: 'u1',
+      status: 'completed',
+      stopReason: 'toolUse',
+    })
+    const open: ToolMessage = {
+      ...told,
+      ...{ id: 't1', role: 'tool', parentId: 'a1', status: 'pending', stage, toolCallId: 'c1' },
+      ...{ toolName: 'book', content: [], isError: false },
+    }
+    const { check, ...book } = tool('book', () => 'booked', { idempotent: true })
+    const looked: Tool = {
+      ...book,
+      check: (call) => {
+        controller.abort()
+        return check(call)
+      },
+    }
+    // What waits elsewhere is not looked at unless it is stopped.
+    if (stage === 'client') controller.abort()
+    const given = { trail: [asked, open], tools: [looked], signal: controller.signal }
+    const { log } = await play({ model: scriptedModel([]), ...given })
+    const settled = log.events.find((event) => event.type === 'message.completed')
+    expect(settled?.message && textOf(settled.message)).toMatch(/may have been carried out/)
+  },
+)
