@@ -1,5 +1,5 @@
 // The corpus as a sparse matrix: a row a chunk, a column a table cell, a figure how often the chunk meets the cell.
-import { CELLS, createScan, NOTHING, ONCE } from '../../src/context/token-scan.ts'
+import { CELLS, createScan, NOTHING, ONCE, runCell } from '../../src/context/token-scan.ts'
 import { FAMILIES, type Sample } from './corpus.ts'
 
 export interface Rows {
@@ -28,13 +28,15 @@ const USUAL_LENGTH = 300
 /** Cells that a text meets, with how often. */
 export function cellCounter(): (text: string) => Map<number, number> {
   let found = new Map<number, number>()
+  const count = (cell: number): void => {
+    found.set(cell, (found.get(cell) ?? 0) + 1)
+  }
   // In place of cells, something that notes which are asked for.
   const cells = new Proxy<Readonly<Record<number, number>>>(
     {},
     {
       get(_, name) {
-        const cell = Number(name)
-        if (cell <= ONCE) found.set(cell, (found.get(cell) ?? 0) + 1)
+        count(Number(name))
         return 0
       },
     },
@@ -42,7 +44,13 @@ export function cellCounter(): (text: string) => Map<number, number> {
   const scan = createScan(cells)
   return (text) => {
     found = new Map([[ONCE, 1]])
-    scan(NOTHING, text.normalize('NFC'))
+    const normal = text.normalize('NFC')
+    let at = NOTHING
+    for (let unit = 0; unit < normal.length; unit++) {
+      at = scan(at, normal.charAt(unit))
+      // Cells of runs are asked for once, beforehand.
+      count(runCell(at))
+    }
     return found
   }
 }

@@ -92,36 +92,39 @@ export type Scan = (from: Scanned, text: string) => Scanned
 /** Walks on over `text`, adding cells up. */
 export function createScan(cells: Readonly<Record<number, number>>): Scan {
   const units = unitsByKind()
-  const runs = nextRuns()
+  // With the cell of each run in the bits above: one look-up less.
+  const runs = Int32Array.from(nextRuns(), (run) => run | ((cells[RUNS + (run & 511)] ?? 0) << 10))
   return (from, text) => {
-    const sums = Float64Array.from(from.sums)
+    const sums = new Int32Array(4)
+    const [words, signs, alphabets, ideographs] = from.sums
     let { most } = from
     let [history, run, before] = from.end
-    let all = sums.reduce((sum, part) => sum + part)
+    let all = words + signs + alphabets + ideographs
     for (let at = 0; at < text.length; at++) {
       const unit = units[text.charCodeAt(at)] ?? 0
       const kind = unit & 31
       history = ((history << 4) | ((unit >> 5) & 15)) & (HISTORIES - 1)
-      run = runs[(run << 5) | kind] ?? 0
+      run = runs[((run & 1023) << 5) | kind] ?? 0
       // Letters are paired with letters, and what ends a word; signs with signs; nothing else than ASCII with anything.
       const name = unit >> 9
       const ascii = (kind - 16) >> 31
       const paired = ((((name ^ before) >> 5) & 1) - 1) & ascii
       const value =
-        (cells[history] ?? 0) +
-        (cells[RUNS + (run & 511)] ?? 0) +
-        (cells[PAIRS + ((before << 6) & paired) + name] ?? 0)
+        (cells[history] ?? 0) + (run >> 10) + (cells[PAIRS + ((before << 6) & paired) + name] ?? 0)
       before = name & ascii
       all += value
       if (all > most) most = all
       sums[kind >> 3] = (sums[kind >> 3] ?? 0) + value
     }
-    const [words = 0, signs = 0, alphabets = 0, ideographs = 0] = sums
+    const [more = 0, moreSigns = 0, moreAlphabets = 0, moreIdeographs = 0] = sums
     return {
       length: from.length + text.length,
-      sums: [words, signs, alphabets, ideographs],
+      sums: [words + more, signs + moreSigns, alphabets + moreAlphabets, ideographs + moreIdeographs],
       most,
-      end: [history, run, before],
+      end: [history, run & 1023, before],
     }
   }
 }
+
+/** The cell of where a scan stands in its run. */
+export const runCell = ({ end: [, run] }: Scanned): number => RUNS + (run & 511)

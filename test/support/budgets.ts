@@ -102,25 +102,25 @@ export const budgets: readonly Budget[] = [
   {
     what: 'counting text by small tables, of eight tokenizers',
     entry: "export { createTextCounter, smallTables } from 'tidemark'",
-    most: 2_730,
+    most: 2_760,
     promised: 2_100,
   },
   {
     what: 'counting text by large tables',
     entry: "export { createTextCounter, largeTables } from 'tidemark'",
-    most: 3_840,
+    most: 3_870,
     promised: 4_000,
   },
   {
     what: 'the whole estimator with small tables: messages, requests, calibration, bounds',
     entry: "export { createEstimator } from 'tidemark'",
-    most: 4_570,
+    most: 4_610,
     promised: 2_100,
   },
   {
     what: 'the whole estimator with large tables',
     entry: "export { createLargeEstimator } from 'tidemark'",
-    most: 5_710,
+    most: 5_750,
     promised: 4_000,
   },
   {
@@ -133,7 +133,7 @@ export const budgets: readonly Budget[] = [
     what: 'defaultContext on top of both runtimes: the recommended mix, summaries, the estimator and what is known of models',
     entry: `${both}\nexport { defaultContext } from 'tidemark'`,
     without: both,
-    most: 12_830,
+    most: 12_860,
   },
   {
     what: 'redaction of keys, cards, addresses and phones',
