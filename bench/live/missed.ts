@@ -2,6 +2,7 @@ import { type ChatSession, createChat, remote } from 'tidemark'
 import { dexieStorage } from 'tidemark/dexie'
 import type { ChatEvent } from '../../src/protocol/events.ts'
 import { answerOf } from '../answer.ts'
+import { seen } from './seen.ts'
 import { openWire, runOf, SESSION_ID, type Wire } from './wire.ts'
 import { now } from './write.ts'
 
@@ -32,17 +33,6 @@ const isDone = (session: ChatSession, id: string): boolean => {
   const { messages, status } = session.get()
   return status === 'ready' && messages.at(-1)?.id === id && messages.at(-1)?.status === 'completed'
 }
-
-const seen = (session: ChatSession, condition: () => boolean): Promise<void> =>
-  new Promise((resolve) => {
-    const look = () => {
-      if (!condition()) return
-      end()
-      resolve()
-    }
-    const end = session.subscribe(look)
-    look()
-  })
 
 export interface Missing {
   /** The line is back: resolves when everything is there. */

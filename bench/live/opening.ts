@@ -1,6 +1,7 @@
-import { type Change, type ChatSession, createChat, type Platform, remote } from 'tidemark'
+import { type Change, createChat, type Platform, remote } from 'tidemark'
 import { dexieStorage } from 'tidemark/dexie'
 import { type Case, measure } from '../measure.ts'
+import { seen } from './seen.ts'
 import { openWire, runOf, SESSION_ID } from './wire.ts'
 
 /** Messages that a session shows at first. */
@@ -52,17 +53,6 @@ const platform: Platform = {
     return 0
   },
 }
-
-const seen = (store: Pick<ChatSession, 'subscribe'>, condition: () => boolean): Promise<void> =>
-  new Promise((resolve) => {
-    const look = () => {
-      if (!condition()) return
-      end()
-      resolve()
-    }
-    const end = store.subscribe(look)
-    look()
-  })
 
 /** Milliseconds until the newest messages are there. */
 async function openSession(name: string, from: From, wholly = false): Promise<number> {

@@ -110,17 +110,22 @@ describe('10, cursor and rows: a crash between any two transactions of a resync'
   })
 })
 
+/** A chat that has the first of four pages; the second is never answered. */
+async function firstOfFour() {
+  const server = scriptedServer({ pageSize: 20 })
+  const room = openRoom(server, 's')
+  talk(server, room, 80)
+  server.instead = ({ path, query }) =>
+    path.endsWith('/messages') && query.get('changedSince') !== '0' ? new Promise(() => {}) : undefined
+  const first = remoteChat({ server })
+  await first.world.until(() => requestsTo(server, PAGES).length === 2)
+  await first.world.pass(1_000)
+  return { server, room, first }
+}
+
 describe('28: the first of four pages is applied, then the page is gone', () => {
   test('its rows are stored with a cursor that ends with them, and the rest is asked for from there', async () => {
-    const server = scriptedServer({ pageSize: 20 })
-    const room = openRoom(server, 's')
-    talk(server, room, 80)
-    // The second page is never answered.
-    server.instead = ({ path, query }) =>
-      path.endsWith('/messages') && query.get('changedSince') !== '0' ? new Promise(() => {}) : undefined
-    const first = remoteChat({ server })
-    await first.world.until(() => requestsTo(server, PAGES).length === 2)
-    await first.world.pass(1_000)
+    const { server, room, first } = await firstOfFour()
     expect(first.session.get()).toMatchObject({ connection: 'connecting', tidemark: null })
     const kept = first.storage.reopen()
     first.storage.fail(() => true)
@@ -145,14 +150,7 @@ describe('28: the first of four pages is applied, then the page is gone', () => 
   })
 
   test('shows all that it has, and ends where the session does, though nobody says more', async () => {
-    const server = scriptedServer({ pageSize: 20 })
-    const room = openRoom(server, 's')
-    talk(server, room, 80)
-    server.instead = ({ path, query }) =>
-      path.endsWith('/messages') && query.get('changedSince') !== '0' ? new Promise(() => {}) : undefined
-    const first = remoteChat({ server })
-    await first.world.until(() => requestsTo(server, PAGES).length === 2)
-    await first.world.pass(1_000)
+    const { server, first } = await firstOfFour()
     const kept = first.storage.reopen()
     first.storage.fail(() => true)
     await first.chat.close()

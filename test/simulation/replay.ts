@@ -1,18 +1,9 @@
-import { type Plan, planOf } from './plan.ts'
+import type { Plan } from './plan.ts'
 import { type Outcome, walk } from './walk.ts'
 import type { Planted } from './world.ts'
 
 /** Lines of what happened last that a report shows. */
 const LAST = 40
-
-/** The plan of `<seed>`, or of `<seed>:<numbers of the actions that are kept>`. */
-export function planFrom(text: string): Plan {
-  const [seed = '', kept] = text.split(':')
-  const plan = planOf(Number(seed))
-  if (kept === undefined) return plan
-  const numbers = kept.split(',').map(Number)
-  return { ...plan, actions: plan.actions.filter((_, at) => numbers.includes(at)) }
-}
 
 /** A failing walk with fewer actions that fails as well, and how it ends. At most so many walks are tried. */
 export async function shrink(

@@ -1,7 +1,8 @@
 import { afterAll, expect, test } from 'vitest'
 import { noStrayRejections } from '../chat/world.ts'
+import { planFrom } from '../support/plans.ts'
 import { planOf } from './plan.ts'
-import { addCounts, planFrom, printCounts, report } from './replay.ts'
+import { addCounts, printCounts, report } from './replay.ts'
 import { walk } from './walk.ts'
 
 /** How many walks one test takes. */
@@ -17,7 +18,7 @@ export function testWalks(from: number, to: number): void {
   afterAll(() => console.log(printCounts(total)))
   if (only !== undefined) {
     test(`the walk of seed ${only}`, async () => {
-      const plan = planFrom(only)
+      const plan = planFrom(only, planOf)
       const { problems } = await walk(plan)
       expect(problems.length === 0 ? '' : await report(plan)).toBe('')
     })

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { noStrayRejections } from '../chat/world.ts'
-import { planFrom } from './sim/plan.ts'
+import { planFrom } from '../support/plans.ts'
+import { planOf } from './sim/plan.ts'
 import { report, walk } from './sim/walk.ts'
 import type { Place } from './sim/world.ts'
 
@@ -18,7 +19,7 @@ test.each(WALKS)(
   async (place, length) => {
     const seeds = SEED === undefined ? Array.from({ length }, (_each, seed) => `${seed}`) : [SEED]
     for (const seed of seeds) {
-      const plan = planFrom(seed)
+      const plan = planFrom(seed, planOf)
       const { problems } = await walk(place, plan)
       if (problems.length > 0) expect(await report(place, plan)).toBe('')
     }

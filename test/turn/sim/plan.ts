@@ -72,12 +72,3 @@ export function planOf(seed: number): Plan {
     })
   return { seed, networkFaults: chance.pick([0, 0, 0.03]), actions }
 }
-
-/** The plan of `<seed>`, or of `<seed>:<numbers of the actions that are kept>`. */
-export function planFrom(text: string): Plan {
-  const [seed = '', kept] = text.split(':')
-  const plan = planOf(Number(seed))
-  if (kept === undefined) return plan
-  const numbers = kept.split(',').map(Number)
-  return { ...plan, actions: plan.actions.filter((_, at) => numbers.includes(at)) }
-}
