@@ -1,9 +1,12 @@
-import { errorData } from '../lib/errors.ts'
+import { type ErrorCode, errorData } from '../lib/errors.ts'
 import { type Lobby, problem, showSessions } from './lobby.ts'
 import { adopt } from './reading.ts'
 
 /** How many sessions are listed at first. */
 export const LISTED = 50
+
+/** A minimal server lists nothing; a line that is down is each session's own news. */
+const USUAL: readonly ErrorCode[] = ['not-found', 'network', 'timeout', 'aborted']
 
 /** The server's sessions, which another device may have begun. */
 export async function listRemote(lobby: Lobby): Promise<void> {
@@ -15,8 +18,6 @@ export async function listRemote(lobby: Lobby): Promise<void> {
     for (const room of lobby.rooms.values()) adopt(lobby, room)
   } catch (thrown) {
     const error = errorData(thrown, 'protocol')
-    // A minimal server lists nothing; a line that is down is each session's own news.
-    if (!lobby.closed && error.code !== 'not-found' && error.code !== 'network' && error.code !== 'aborted')
-      problem(lobby, error)
+    if (!lobby.closed && !USUAL.includes(error.code)) problem(lobby, error)
   }
 }

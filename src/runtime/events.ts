@@ -4,6 +4,7 @@ import { TidemarkError } from '../lib/errors.ts'
 import { createSseParser } from '../lib/sse.ts'
 import { decodeFrame } from '../protocol/codec.ts'
 import type { MessageDefaults } from '../protocol/lenient.ts'
+import { SILENCE, watchSilence } from './silence.ts'
 
 export interface ReadOptions {
   defaults: MessageDefaults
@@ -16,7 +17,7 @@ export interface ReadOptions {
 /** A lost line is assumed after this many announced heartbeats. */
 const MISSED_HEARTBEATS = 2.5
 
-function silenceOf(response: Response, fallback = 45_000): number {
+function silenceOf(response: Response, fallback = SILENCE): number {
   const seconds = Number(response.headers.get('tidemark-heartbeat'))
   return seconds > 0 ? seconds * 1000 * MISSED_HEARTBEATS : fallback
 }
@@ -58,7 +59,7 @@ export async function* readEvents(
     },
   })
   const reader = response.body.getReader()
-  const line = watchSilence(reader, silence, env)
+  const line = watchSilence(() => reader.cancel(), silence, env)
   try {
     for (let coming = reader.read(); ; ) {
       const { done, value } = await pieceOf(coming, signal)
@@ -111,41 +112,4 @@ async function isThere(coming: Coming): Promise<boolean> {
   // What has come is told before this goes on.
   await undefined
   return there
-}
-
-interface Watch {
-  /** Set when the line was given up. */
-  readonly lost: TidemarkError | undefined
-  heard(): void
-  end(): void
-}
-
-/**
- * Gives a line up once nothing was heard on it for so long, by closing it, which ends a read that waits. One sleep goes
- * over many reads: a timer for each would cost more than all the rest of reading.
- */
-function watchSilence(reader: Reader, silence: number, env: Env): Watch {
-  const ended = new AbortController()
-  let last = env.now()
-  let lost: TidemarkError | undefined
-  const wait = async (): Promise<void> => {
-    for (let left = silence; left > 0; left = last + silence - env.now()) {
-      await env.sleep(left, ended.signal)
-      // A clock that was put back says nothing about the line.
-      last = Math.min(last, env.now())
-    }
-    lost = new TidemarkError('timeout', `no sign of life for ${Math.round(silence / 1000)} s`)
-    await reader.cancel()
-  }
-  // Ended with the line, or a line that had nothing to close any more.
-  wait().catch(() => undefined)
-  return {
-    get lost() {
-      return lost
-    },
-    heard() {
-      last = env.now()
-    },
-    end: () => ended.abort(),
-  }
 }

@@ -4,6 +4,7 @@ import { expectOption } from '../lib/expect.ts'
 import { traceparentAfter } from '../lib/trace.ts'
 import { isRecord } from '../protocol/lenient.ts'
 import { retryAfterOf } from './retry-after.ts'
+import { answerOf, SILENCE, textOf } from './silence.ts'
 
 type HeadersLike = Readonly<Record<string, string>>
 
@@ -31,6 +32,12 @@ export interface HttpOptions {
   trace?: boolean
   /** Whether cookies go along. @default 'same-origin' */
   credentials?: RequestCredentials
+  /**
+   * Milliseconds without a byte after which a request is given up with `timeout` and made again: while its answer has not
+   * begun, `headers` included, and while what has begun does not go on. An open feed goes by the heartbeat that the server
+   * announces, if it does. Raise it for a server whose answer to a message begins late. @default 45_000
+   */
+  silence?: number
 }
 
 interface HttpRequest {
@@ -42,7 +49,10 @@ interface HttpRequest {
 /** One request; resolves with a 2xx answer, throws `TidemarkError` for everything else. */
 export interface Http {
   (method: string, path: string, request: HttpRequest): Promise<Response>
-  /** The answer's JSON, undefined for an empty one; throws `protocol` where it is none, `network` where it is cut off. */
+  /**
+   * The answer's JSON, undefined for an empty one; throws `protocol` where it is none, `network` where it is cut off,
+   * `timeout` where it does not go on.
+   */
   json(response: Response): Promise<unknown>
 }
 
@@ -69,9 +79,7 @@ function codeOf(status: number, given?: ErrorData['code']): ErrorData['code'] {
 const MOST_WORDS = 1_000
 
 /** The error a failed answer stands for: its own words where it has any. */
-async function errorOf(response: Response, traceparent: string): Promise<TidemarkError> {
-  const { status, headers } = response
-  const text = await response.text().catch(() => '')
+function errorOf({ status, headers }: Response, text: string, traceparent: string): TidemarkError {
   // A date is told by the server's own clock.
   const wait = retryAfterOf(headers, Date.parse(headers.get('date') ?? ''))
   const known = { status, traceId: traceparent.slice(3, 35), ...(wait !== undefined && { retryAfter: wait }) }
@@ -88,14 +96,17 @@ async function errorOf(response: Response, traceparent: string): Promise<Tidemar
   return new TidemarkError(codeOf(status), `the server answered ${status}`, known)
 }
 
-async function jsonOf(response: Response): Promise<unknown> {
-  let text: string
-  try {
-    text = await response.text()
-  } catch (cause) {
-    if (isAbort(cause)) throw new TidemarkError('aborted', 'the request was aborted', { cause })
-    throw new TidemarkError('network', 'the answer was cut off', { cause })
-  }
+/** What ended a request, or the reading of its answer. */
+function endOf(cause: unknown, isAborted: boolean, otherwise: string): TidemarkError {
+  if (isAborted || isAbort(cause)) return new TidemarkError('aborted', 'the request was aborted', { cause })
+  // Given up, or what asking for the headers threw: that may know better.
+  return cause instanceof TidemarkError ? cause : new TidemarkError('network', otherwise, { cause })
+}
+
+async function jsonOf(reading: Promise<string>): Promise<unknown> {
+  const text = await reading.catch((cause: unknown) => {
+    throw endOf(cause, false, 'the answer was cut off')
+  })
   if (text.trim() === '') return undefined
   try {
     return JSON.parse(text)
@@ -117,44 +128,41 @@ function headersFor(given: HeadersLike | Identity | undefined, account: string |
 /**
  * Requests below one URL. Headers are asked for anew after a 401, once, so that a rotated token goes through.
  * @param account whose requests these are
- * @param random the chance that ids of traces are made of
+ * @param env time, and the chance that ids of traces are made of
  */
 export function createHttp(
-  { url, headers, fetch: given, credentials = 'same-origin', trace = true }: HttpOptions,
+  { url, headers, fetch: given, credentials = 'same-origin', trace = true, silence = SILENCE }: HttpOptions,
   account: () => string | undefined,
-  random: Env['random'],
+  env: () => Env,
 ): Http {
   expectOption(typeof url === 'string', 'url: expected where /sessions lives, such as "/api"')
   const base = url.replace(/\/+$/, '')
   const own = async () => headersFor(typeof headers === 'function' ? await headers() : headers, account())
 
-  async function once(method: string, path: string, request: HttpRequest): Promise<Response> {
+  async function ask(method: string, path: string, request: HttpRequest): Promise<Response> {
     const body = request.body === undefined ? null : JSON.stringify(request.body)
     const fetchNow = given ?? globalThis.fetch
+    const all = {
+      ...(body !== null && { 'content-type': 'application/json' }),
+      ...request.headers,
+      ...(await own()),
+    }
+    const { signal } = request
+    return fetchNow(base + path, { method, body, credentials, cache: 'no-store', signal, headers: all })
+  }
+
+  async function once(method: string, path: string, request: HttpRequest): Promise<Response> {
+    const { signal } = request
     try {
-      return await fetchNow(base + path, {
-        method,
-        body,
-        credentials,
-        cache: 'no-store',
-        signal: request.signal,
-        headers: {
-          ...(body !== null && { 'content-type': 'application/json' }),
-          ...request.headers,
-          ...(await own()),
-        },
-      })
+      return await answerOf((line) => ask(method, path, { ...request, signal: line }), signal, silence, env())
     } catch (cause) {
-      if (isAbort(cause) || request.signal.aborted)
-        throw new TidemarkError('aborted', 'the request was aborted', { cause })
-      // What asking for the headers threw may know better.
-      if (cause instanceof TidemarkError) throw cause
-      throw new TidemarkError('network', 'the server cannot be reached', { cause })
+      throw endOf(cause, signal.aborted, 'the server cannot be reached')
     }
   }
 
+  const read = (response: Response) => textOf(response, silence, env())
   const http = async (method: string, path: string, given: HttpRequest): Promise<Response> => {
-    const traceparent = traceparentAfter(undefined, random)
+    const traceparent = traceparentAfter(undefined, env().random)
     const request = trace ? { ...given, headers: { traceparent, ...given.headers } } : given
     let response = await once(method, path, request)
     if (response.status === 401 && typeof headers === 'function') {
@@ -162,8 +170,8 @@ export function createHttp(
       await response.body?.cancel()
       response = await once(method, path, request)
     }
-    if (!response.ok) throw await errorOf(response, traceparent)
+    if (!response.ok) throw errorOf(response, await read(response).catch(() => ''), traceparent)
     return response
   }
-  return Object.assign(http, { json: jsonOf })
+  return Object.assign(http, { json: (response: Response) => jsonOf(read(response)) })
 }

@@ -12,8 +12,6 @@ import { isEventStream, readEvents } from './events.ts'
 import { createHttp, type Http, type HttpOptions } from './http.ts'
 
 export interface RemoteOptions extends HttpOptions {
-  /** Milliseconds without a byte after which the feed is opened again, where the server announces no heartbeat. @default 45_000 */
-  silence?: number
   /**
    * Tools of this page, for calls that the server leaves to it: there they are declared without `execute`. Arguments are
    * checked, `needsApproval` is asked in every tab and on every device, and the result goes through the outbox. Of the tabs of
@@ -155,7 +153,7 @@ export function remote(options: RemoteOptions): Runtime {
   const http = createHttp(
     options,
     () => account,
-    () => line.env.random(),
+    () => line.env,
   )
   const line: Line = { http, silence: options.silence, env: platformEnv }
   const { tools } = options

@@ -94,7 +94,7 @@ test('25: an answer that is cut off is no answer: the message is sent again, wit
 describe('25: a token that is no longer good', () => {
   test('is asked for once more, and the request goes through', async () => {
     let token = 0
-    const { session, server } = remoteChat({
+    const { session, server, world } = remoteChat({
       headers: async () => ({ authorization: `Bearer ${++token}` }),
     })
     let good = 0
@@ -104,6 +104,8 @@ describe('25: a token that is no longer good', () => {
       return undefined
     }
     await (await session.send('one')).answer
+    // Nothing else is asked for that would use up a token.
+    await world.until(() => requestsTo(server, 'GET /sessions/s/events').length > 0)
     good = token + 1
     await (await session.send('two')).answer
     expect(shown(session.get().messages)).toEqual(['one', 're: one', 'two', 're: two'])
