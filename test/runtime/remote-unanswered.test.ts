@@ -44,7 +44,7 @@ function spoken(): Server {
   return server
 }
 
-describe('an answer that never begins is given up after the silence, and asked for again:', () => {
+describe('an answer that never begins is given up after the silence:', () => {
   test('that of a feed', async () => {
     const server = spoken()
     const [lost] = [first(server, FEED, never)]
@@ -61,7 +61,7 @@ describe('an answer that never begins is given up after the silence, and asked f
     await expectInStep(open)
   })
 
-  test('that of a page of messages', async () => {
+  test('a page that is never answered is asked for again after the silence', async () => {
     const server = spoken()
     const lost = first(server, PAGES, never)
     const open = remoteChat({ server })
