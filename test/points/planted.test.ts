@@ -18,11 +18,14 @@ async function firstRed(story: Story, fault: string): Promise<string> {
   return ''
 }
 
+const SHORT = 'a question without a line, and then with one'
+
 test.each([
-  'what is to be sent is not stored',
-  'every fourth batch is said to be stored and is not',
-  'what was sent stays in the outbox',
-])('a crash at each point finds out that %s', async (fault) => {
-  const story = STORIES['a question without a line, and then with one'] ?? { tell: async () => undefined }
+  ['what is to be sent is not stored', SHORT],
+  // Of a short story, the fourth batch may be one that nobody misses.
+  ['every fourth batch is said to be stored and is not', 'an answer that is stopped, another one, and back'],
+  ['what was sent stays in the outbox', SHORT],
+])('a crash at each point finds out that %s', async (fault, name) => {
+  const story = STORIES[name] ?? { tell: async () => undefined }
   expect(await firstRed(story, fault)).toContain('dead')
 })
