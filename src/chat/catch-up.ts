@@ -56,9 +56,24 @@ function caughtUp(state: SessionState, rev: number, cursor: EventId | null): Ses
   return { ...state, rev, cursor: same ? state.cursor : cursor, missing: null, runs: new Set() }
 }
 
+/**
+ * The revision of what is known beyond the change cursor: an answer to a request told of it before its event did. 0 where
+ * nothing is.
+ */
+export function revAhead(state: SessionState): number {
+  let ahead = 0
+  for (const { rev = 0 } of messagesOf(state)) ahead = Math.max(ahead, rev)
+  return ahead > state.rev ? ahead : 0
+}
+
 /** Why the numbers of this client mean nothing to the other side. */
 const isForeign = ({ missing }: SessionState): boolean =>
   missing?.reason === 'diverged' || missing?.reason === 'restarted'
+
+/** Everything was read, and these were not in it. Behind a window they may still be there. */
+function noteGone(state: SessionState, merged: SessionState, trace: Trace): void {
+  for (const { id } of messagesOf(state)) if (!messageOf(merged, id)) trace.removed.add(id)
+}
 
 export interface CatchUpOptions {
   /** What waited can be sent now. */
@@ -80,6 +95,7 @@ export async function catchUp(core: Core, options: CatchUpOptions, signal: Abort
   const { runtime, env, byMessage, anew = isForeign(core.state) } = options
   const pages: MessagePage[] = []
   let malformed = 0
+  const ahead = revAhead(core.state)
   const { tidemark, complete } = core.fields
   let since = anew ? 0 : core.state.rev
   let after = anew ? null : tidemark
@@ -89,11 +105,12 @@ export async function catchUp(core: Core, options: CatchUpOptions, signal: Abort
   const passed = new Set<string | null>([after])
   for (let more = true; more; ) {
     const query: Omit<PageQuery, 'limit'> = byMessage ? { after } : { changedSince: since }
-    const answer = await runtime.page(core.id, { ...query, limit: PAGE }, signal)
-    const { page } = answer
-    if (page.limited && !anew && (byMessage ? after !== null : since > 0))
+    const { page, malformed: unread } = await runtime.page(core.id, { ...query, limit: PAGE }, signal)
+    const isProven = !page.limited || (byMessage ? after === null : since === 0)
+    // A server that has not come as far as its own answers has lost them: a backup was restored.
+    if (!anew && (!isProven || (page.rev ?? ahead) < ahead))
       return catchUp(core, { ...options, anew: true }, signal)
-    malformed += answer.malformed
+    malformed += unread
     after = page.messages.at(-1)?.id ?? after
     const last = lastRev(page)
     more = page.hasMore === true && !page.limited && (byMessage ? !passed.has(after) : last > since)
@@ -116,9 +133,7 @@ export async function catchUp(core: Core, options: CatchUpOptions, signal: Abort
       const rows = more ? { ...page, session: undefined } : page
       for (const one of anew ? pages : [rows]) merged = withPage(merged, one, now, trace)
       if (more) return byMessage ? merged : { ...merged, rev: last }
-      // Everything was read, and they were not in it. Behind a window they may still be there.
-      if (anew && !first.limited)
-        for (const { id } of messagesOf(state)) if (!messageOf(merged, id)) trace.removed.add(id)
+      if (anew && !first.limited) noteGone(state, merged, trace)
       const rev = Math.max(merged.rev, last, page.hasMore ? 0 : (page.rev ?? 0))
       return caughtUp(merged, rev, cursorAfter(known, first))
     })

@@ -38,7 +38,7 @@ export function foldJournal(message: Message, entries: readonly JournalEntry[]):
   let changed = false
   for (const [index, pieces] of byBlock(entries)) {
     const stored = content[index]
-    if (!stored && index !== content.length) continue
+    if (!stored && (index !== content.length || pieces[0]?.offset)) continue
     const opening = stored ?? pieces.find((piece) => piece.block)?.block ?? { type: 'text', text: '' }
     const block = grow(opening, pieces)
     changed ||= block !== stored

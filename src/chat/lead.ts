@@ -1,4 +1,5 @@
 import type { ErrorData } from '../lib/errors.ts'
+import { newTrace } from '../protocol/state.ts'
 import { setFields } from './core.ts'
 import { createDrain } from './drain.ts'
 import { type Lobby, mayFollow, problem, storageFailed } from './lobby.ts'
@@ -8,6 +9,12 @@ import type { Room } from './room.ts'
 import { createServing } from './serving.ts'
 import { createSync } from './sync.ts'
 import { endLead } from './taken.ts'
+
+/** What another tab only told of is stored nowhere, if that one died before it could. */
+function noteTold({ persist }: Lobby, { core }: Room): void {
+  const { live } = core.state
+  if (live.size > 0) persist.note(core, { ...newTrace(), changed: new Set(live.keys()) })
+}
 
 /** This tab writes the session from now on: what was cut off is ended, what waits is sent, what is missing is fetched. */
 async function lead(lobby: Lobby, room: Room, lost: AbortSignal, takesOver: boolean): Promise<void> {
@@ -23,6 +30,7 @@ async function lead(lobby: Lobby, room: Room, lost: AbortSignal, takesOver: bool
   if (lobby.closed || lost.aborted) return
   room.term = room.stored?.term ?? 0
   room.leading = true
+  noteTold(lobby, room)
   lost.addEventListener('abort', () => endLead(lobby, room))
   if (takesOver) {
     // Before anything is done about what the other has begun: from here that one cannot write.

@@ -45,6 +45,7 @@ describe('foldJournal', () => {
     ['pieces in the wrong order', [text('a')], [piece(0, 2, 'c'), piece(0, 1, 'b')], [text('abc')]],
     ['only the tail of an overlap is new', [text('abc')], [piece(0, 1, 'bcd')], [text('abcd')]],
     ['a differing overlap keeps what is stored', [text('abc')], [piece(0, 1, 'bXd')], [text('abc')]],
+    ['what comes after a hole opens no block', [], [piece(0, 4, 'd')], []],
     ['a hole stops its block', [text('a')], [piece(0, 2, 'c'), piece(0, 5, 'f')], [text('a')]],
     [
       'a hole in one block does not stop the others',
