@@ -30,6 +30,7 @@ const tools: SceneOptions['tools'] = (spy) => [
     needsApproval: async (args) => Number(Object(args).amount) > 10,
   }),
   tool({ name: 'ask', parameters }),
+  tool({ name: 'slow', parameters, timeout: 3_000, execute: spy('slow', () => new Promise(() => {})) }),
   tool({ name: 'hurry', parameters, execute: spy('hurry'), needsApproval: true, approvalTimeout: 1_000 }),
 ]
 
@@ -119,6 +120,15 @@ describe.each(SCENES)('over %s', (_, open) => {
     expect(resultsIn(scene.session)).toMatchObject([
       { error: 'nobody allowed the call in time; the tool was not executed' },
     ])
+  })
+
+  test('what was allowed in time is executed, though another call of the same answer takes longer than that', async () => {
+    const { scene } = await asked(['hurry', { n: 1 }], ['slow'])
+    await waits(scene, 'approval', 'started')
+    await scene.session.approve('call_1', { arguments: { n: 2 } })
+    await ends(scene)
+    expect(scene.executed).toEqual(['slow {}', 'hurry {"n":2}'])
+    expect(resultsIn(scene.session)).toMatchObject([{ ok: true, data: { n: 2 } }, { ok: false }])
   })
 
   test('a result from elsewhere is waited for, and goes to the model', async () => {
