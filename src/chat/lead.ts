@@ -63,7 +63,7 @@ async function lead(lobby: Lobby, room: Room, lost: AbortSignal, takesOver: bool
   })
   room.drain.kick()
   const { serve } = runtime
-  if (serve) room.serving = createServing(core, serve, room.say, lost)
+  if (serve) room.serving = createServing(core, serve, room.say, lost, lobby.tabs.apart)
   room.serving?.()
 }
 

@@ -106,6 +106,8 @@ export interface Runtime {
     call: ToolCallBlock
     key: string
     signal: AbortSignal
+    /** Nothing keeps other tabs from executing it as well. */
+    shared: boolean
   }): Promise<CallWord | undefined>
   close(): Promise<void>
 }

@@ -9,6 +9,7 @@ export type Serving = () => void
 /**
  * Serves the calls of a session for as long as this tab leads it. A call is looked at once; whoever leads next looks again, and
  * the runtime knows what was executed.
+ * @param shared whether every tab leads
  * @param say puts into the outbox what is said of a call
  */
 export function createServing(
@@ -16,6 +17,7 @@ export function createServing(
   serve: NonNullable<Runtime['serve']>,
   say: (messageId: string, word: CallWord) => Promise<void>,
   lost: AbortSignal,
+  shared: boolean,
 ): Serving {
   const served = new Map<string, AbortController>()
   lost.addEventListener('abort', () => {
@@ -36,7 +38,7 @@ export function createServing(
       const flight = new AbortController()
       served.set(message.id, flight)
       const { signal } = flight
-      serve({ ...found, message, signal })
+      serve({ ...found, message, signal, shared })
         .then((word) => (word && !signal.aborted ? say(message.id, word) : undefined))
         // It was answered meanwhile, or the chat was closed.
         .catch(() => undefined)

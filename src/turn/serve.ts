@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import type { Env } from '../lib/env.ts'
 import { errorData } from '../lib/errors.ts'
 import type { ToolCallBlock, ToolMessage } from '../message/schema.ts'
-import { failure, type ToolResult } from './result.ts'
+import { CUT_OFF, failure, type ToolResult } from './result.ts'
 import { type ExecutionStorage, storedExecutions } from './stored-executions.ts'
 import type { Tool } from './tool.ts'
 
@@ -15,6 +15,8 @@ export interface ServedCall {
   key: string
   /** Aborted when nobody waits for the result any more, here. */
   signal: AbortSignal
+  /** Nothing keeps other tabs from executing it as well: what was begun and has no result is left to whoever did so. */
+  shared: boolean
 }
 
 /** What a page says of such a call: what came of it, or that somebody has to allow it first. */
@@ -46,7 +48,7 @@ function said({ text, details }: ToolResult): Served {
  */
 export async function serve(
   tool: Tool,
-  { message, call, key, signal }: ServedCall,
+  { message, call, key, signal, shared }: ServedCall,
   { storage, env }: ServingPage,
 ): Promise<Served | undefined> {
   const given = message.arguments === undefined ? call : { ...call, arguments: message.arguments }
@@ -60,8 +62,8 @@ export async function serve(
   }
   const executions = storedExecutions(storage, message.sessionId)
   if (signal.aborted) return undefined
-  const known = await executions.begin(key, tool.idempotent)
-  if (known) return said(known)
+  const known = await executions.begin(key, tool.idempotent && !shared)
+  if (known) return shared && known.text === failure(CUT_OFF).text ? undefined : said(known)
   const { sessionId } = message
   const context = { signal, toolCallId: call.id, key, sessionId, attempt: executions.begun(key) }
   const result = signal.aborted ? undefined : await tool.execute?.(args, context, env)

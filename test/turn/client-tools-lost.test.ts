@@ -1,13 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { TidemarkError } from '../../src/lib/errors.ts'
 import { memoryStorage } from '../../src/storage/memory.ts'
+import { createHold } from '../../src/testing/scripted-model.ts'
 import { type WatchedStorage, watchedStorage } from '../chat/storages.ts'
 import { noStrayRejections } from '../chat/world.ts'
 import { openClient, reload } from '../scenarios/client.ts'
 import { createBrowser } from '../scenarios/page.ts'
 import { pass, until } from '../scenarios/server.ts'
-import { asked, CUT_OFF, ends, never, paged } from './client-tools.ts'
-import { resultsIn, stages } from './scenes.ts'
+import { asked, CUT_OFF, ends, never, paged, serverOf } from './client-tools.ts'
+import { calling, resultsIn, stages } from './scenes.ts'
 
 noStrayRejections()
 
@@ -89,4 +90,27 @@ test('of the tabs of one browser, one executes a call, whichever goes and comes'
   await ends(server, second)
   expect(executed).toHaveLength(1)
   expect(resultsIn(second.session)).toEqual([CUT_OFF])
+})
+
+test('tabs that no lock keeps apart execute a call once, and none answers for the other', async () => {
+  const storage = watchedStorage(memoryStorage(), 'shared')
+  const browser = createBrowser({ locks: false })
+  const { hold, release } = createHold()
+  const { made, executed } = paged({ execute: () => hold.then(() => 'the kitchen') })
+  const server = serverOf(calling(['place']))
+  const tabs = ['one', 'two', 'three'].map((name, at) =>
+    openClient(server, {
+      ...{ name, tools: [made], page: browser.page() },
+      storage: at === 0 ? storage : storage.reopen(),
+    }),
+  )
+  const [first] = tabs
+  if (!first) throw new Error('no tab')
+  await first.session.send('Please.')
+  await until(server, () => tabs.every(({ session }) => stages(session)[0] === 'client'))
+  await pass(server, 2_000)
+  release()
+  for (const tab of tabs) await ends(server, tab)
+  expect(executed).toHaveLength(1)
+  expect(resultsIn(first.session)).toEqual([{ ok: true, data: 'the kitchen' }])
 })

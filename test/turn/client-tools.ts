@@ -13,7 +13,7 @@ const declared = [
   tool({ name: 'hurry', parameters, timeout: 5_000 }),
 ]
 
-const serverOf = (first: ScriptStep) =>
+export const serverOf = (first: ScriptStep) =>
   startServer({
     tools: declared,
     batch: 0,
