@@ -44,7 +44,12 @@ try {
   for (const { name, run } of SCENARIOS.filter((one) => one.name.startsWith(values.only)))
     for (const library of LIBRARIES.filter((one) => one.startsWith(values.library))) {
       process.stderr.write(`${name}: ${library}\n`)
-      rows.push(rowOf(name, library, await run({ browser, server, library, stride })))
+      // One that breaks off is told of; the others are compared all the same.
+      const outcomes = await run({ browser, server, library, stride }).catch((thrown: unknown) => {
+        console.error(thrown)
+        return undefined
+      })
+      rows.push(outcomes ? rowOf(name, library, outcomes) : [name, library, 'broke off'])
     }
 } finally {
   await browser.close()
