@@ -46,9 +46,15 @@ async function measureCases(names: readonly string[], rounds: number): Promise<[
     const rows: CaseRow[] = []
     for (const name of names) {
       process.stderr.write(`${name}\n`)
-      const results = []
-      for (const engine of engines) results.push(await engine.run(name, sizes, { rounds }))
-      rows.push({ name, results })
+      try {
+        const results = []
+        for (const engine of engines) results.push(await engine.run(name, sizes, { rounds }))
+        rows.push({ name, results })
+      } catch (thrown) {
+        // What was measured before and what comes after is told all the same; that it is not all, by the end of this process.
+        console.error(`${name} broke off:`, thrown)
+        process.exitCode = 1
+      }
     }
     return [engines, rows]
   } finally {
