@@ -1,5 +1,6 @@
-import { type Chat, type ChatSession, createChat, type Message, remote, textOf } from 'tidemark'
+import { type Chat, type ChatSession, createChat, remote, textOf } from 'tidemark'
 import { dexieStorage } from 'tidemark/dexie'
+import { clockOf, isSettled, watchAnswers } from './page-parts.ts'
 
 export interface Returned {
   /** Whether it was kept as it was, in the back-forward cache. */
@@ -41,7 +42,6 @@ const asked = new URLSearchParams(location.search)
 const realNow = window.realNow ?? (() => performance.now())
 /** How many times as fast as the world the chat's own clock goes. */
 const speed = Number(asked.get('speed') ?? 1)
-const RANK = { pending: 0, streaming: 1, completed: 2, failed: 2, interrupted: 2 } as const
 
 /** The platform's, except that it notes which events came. */
 const listening: typeof fetch = async (input, init) => {
@@ -60,16 +60,6 @@ const listening: typeof fetch = async (input, init) => {
   return new Response(response.body.pipeThrough(through), response)
 }
 
-const sleep = (ms: number, signal?: AbortSignal) =>
-  new Promise<void>((resolve, reject) => {
-    const timer = setTimeout(resolve, Math.min(ms / speed, 2 ** 31 - 1))
-    signal?.addEventListener('abort', () => {
-      clearTimeout(timer)
-      reject(signal.reason)
-    })
-    if (signal?.aborted) reject(signal.reason)
-  })
-
 const chat = createChat({
   storage: dexieStorage('stage'),
   runtime: remote({
@@ -80,7 +70,7 @@ const chat = createChat({
     },
     ...(asked.has('listen') && { fetch: listening }),
   }),
-  ...(speed !== 1 && { env: { sleep, now: () => Date.now() * speed } }),
+  ...(speed !== 1 && { env: clockOf(speed) }),
 })
 const session = chat.session(asked.get('session') ?? 's')
 
@@ -100,7 +90,7 @@ const stage: StagePage = {
       stage.returned = returned
       const check = () => {
         const all = session.get().messages
-        if (all.length !== messages || all.some(({ status }) => RANK[status] < 2)) return
+        if (all.length !== messages || !all.every(isSettled)) return
         returned.took ??= realNow() - began
       }
       session.subscribe(check)
@@ -117,19 +107,5 @@ const stage: StagePage = {
   last: () => stage.shown().at(-1)?.text ?? '',
 }
 
-const versions = new Map<string, Message>()
-// Of each answer the text only ever grows, and the status only ever goes forward and ends once.
-const look = () => {
-  for (const message of session.get().messages) {
-    const before = versions.get(message.id)
-    versions.set(message.id, message)
-    if (!before || before === message || message.role !== 'assistant') continue
-    const [was, is] = [before, message].map((one) => `${one.status} “${textOf(one)}”`)
-    const isBack = RANK[message.status] < RANK[before.status]
-    const endsTwice = RANK[before.status] === 2 && message.status !== before.status
-    if (isBack || endsTwice || !textOf(message).startsWith(textOf(before))) stage.wrong.push(`${was} → ${is}`)
-  }
-}
-session.subscribe(look)
-look()
+watchAnswers(session, stage.wrong)
 window.stage = stage
