@@ -14,6 +14,8 @@ export interface HostilePage {
   shown(): string[]
   /** What must never be seen, and was. */
   wrong: string[]
+  /** How often bytes came that begin inside a character. */
+  torn: number
   /** Sent with the requests, each once, the last for ever. */
   tokens: string[]
 }
@@ -36,14 +38,28 @@ function headers(): Record<string, string> {
   return token === undefined ? {} : { authorization: `Bearer ${token}` }
 }
 
+/** The platform's, except that it notes how bytes come. */
+const noting: typeof fetch = async (input, init) => {
+  const response = await fetch(input, init)
+  if (!response.body) return response
+  const through = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, controller) {
+      if (((chunk[0] ?? 0) & 0xc0) === 0x80) hostile.torn++
+      controller.enqueue(chunk)
+    },
+  })
+  return new Response(response.body.pipeThrough(through), response)
+}
+
 const hostile: HostilePage = {
   async open(name, speed) {
     await open?.chat.close()
     hostile.wrong = []
     hostile.tokens = []
+    hostile.torn = 0
     const chat = createChat({
       storage: dexieStorage(name),
-      runtime: remote({ url: `/api/${name}`, headers }),
+      runtime: remote({ url: `/api/${name}`, headers, fetch: noting }),
       env: clockOf(speed),
     })
     open = { chat, session: chat.session('s') }
@@ -56,6 +72,7 @@ const hostile: HostilePage = {
   messages: () => opened().get().messages,
   shown: () => hostile.messages().map((message) => `${message.status} ${textOf(message)}`),
   wrong: [],
+  torn: 0,
   tokens: [],
 }
 window.hostile = hostile

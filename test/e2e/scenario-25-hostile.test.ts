@@ -24,6 +24,7 @@ import {
 } from '../scenarios/hostile.ts'
 import { launchBrowser } from '../support/browser.ts'
 import { bundleOf } from './bundle.ts'
+import { inPackets } from './packets.ts'
 import { PAGE } from './stage-server.ts'
 
 const begun: { close(): unknown }[] = []
@@ -113,26 +114,32 @@ async function openHeld(): Promise<() => void> {
   return goOn
 }
 
-test.each(HARMLESS)('25: a feed that comes %s is heard by the browser as it was said', async (_, change) => {
-  serve({ answer: () => ANSWER }, 'one')
-  rewrite(server, change)
-  await open(10)
-  await expect.poll(() => server.streams.size, patience).toBe(1)
-  const pages = asked(PAGES)
-  sayElsewhere('two')
-  await expectShown(['completed one', 'completed two'])
-  await send('three')
-  const all = ['completed one', 'completed two', 'completed three', `completed ${WHOLE}`]
-  await expectShown(all)
-  // Nothing had to be mended by pages.
-  expect(asked(PAGES)).toBe(pages)
-  // Neither for ever, nor at once and again.
-  cut(server, 'over')
-  sayElsewhere('four')
-  await expectShown([...all, 'completed four'])
-  expect(asked(FEED)).toBeLessThan(10)
-  await expectInStep()
-})
+test.each(HARMLESS)(
+  '25: a feed that comes %s is heard by the browser as it was said',
+  async (name, change) => {
+    serve({ answer: () => ANSWER }, 'one')
+    rewrite(server, change)
+    inPackets(server)
+    await open(10)
+    await expect.poll(() => server.streams.size, patience).toBe(1)
+    const pages = asked(PAGES)
+    sayElsewhere('two')
+    await expectShown(['completed one', 'completed two'])
+    await send('three')
+    const all = ['completed one', 'completed two', 'completed three', `completed ${WHOLE}`]
+    await expectShown(all)
+    if (name.startsWith('in pieces'))
+      expect(await page.evaluate(() => window.hostile.torn)).toBeGreaterThan(0)
+    // Nothing had to be mended by pages.
+    expect(asked(PAGES)).toBe(pages)
+    // Neither for ever, nor at once and again.
+    cut(server, 'over')
+    sayElsewhere('four')
+    await expectShown([...all, 'completed four'])
+    expect(asked(FEED)).toBeLessThan(10)
+    await expectInStep()
+  },
+)
 
 test.each(FEED_ANSWERS)(
   '25: a feed that is answered with %s in the middle of a run is asked for with patience, and heard to its end',
