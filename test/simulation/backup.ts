@@ -13,6 +13,8 @@ const TABLES = {
 /** A copy of a server's database, to put it back to. */
 export interface Backup {
   save(): void
+  /** Sessions of which a restore would lose something, and the number of the last event that it would leave. */
+  losses(): Map<string, number>
   /** Puts back what can be: sessions that were there and still are. Returns their ids; where there are none, saves instead. */
   restore(): string[]
 }
@@ -40,8 +42,22 @@ export function createBackup(db: Database): Backup {
   const save = () => {
     for (const table of Object.keys(TABLES)) saved.set(table, rowsOf(table))
   }
+  const losses = () => {
+    const now = new Map(
+      rowsOf('sessions').map(({ id, events }): [string, number] => [String(id), Number(events)]),
+    )
+    const then = alive(saved.get('sessions') ?? []).filter((id) => now.has(id))
+    const left = new Map((saved.get('sessions') ?? []).map(({ id, events }) => [String(id), Number(events)]))
+    return new Map(
+      then.flatMap((id): [string, number][] => {
+        const last = left.get(id) ?? 0
+        return last < (now.get(id) ?? 0) ? [[id, last]] : []
+      }),
+    )
+  }
   return {
     save,
+    losses,
     restore() {
       const ids = db.transaction(restore)()
       if (ids.length === 0) save()

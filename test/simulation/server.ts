@@ -58,6 +58,8 @@ export interface ServerSide {
   replace(): void
   /** Keeps a copy of the database as it is. */
   backup(): void
+  /** What `restore` would lose: sessions, and the number of the last event that it would leave of each. */
+  losses(): Map<string, number>
   /**
    * Puts the database back to its copy, under a new process, but for sessions that began or were deleted since. Returns the
    * others.
@@ -210,6 +212,7 @@ export function createServer(schedule: Schedule, options: ServerOptions): Server
     answer: (request) => current.handler.fetch(request),
     kill: () => end(current),
     backup: backup.save,
+    losses: backup.losses,
     restore() {
       for (const process of [...frozen.splice(0), current]) end(process)
       const ids = backup.restore()

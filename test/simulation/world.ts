@@ -1,4 +1,5 @@
 import type { ChatStorage } from '../../src/chat/ports.ts'
+import { parseEventId } from '../../src/protocol/events.ts'
 import { messagesOf } from '../../src/protocol/state.ts'
 import { createChance } from '../../src/testing/sim/chance.ts'
 import { createDisk, type DiskOptions, type StorageFault } from '../../src/testing/sim/disk.ts'
@@ -66,7 +67,7 @@ function createDevice(
   planted: Planted,
 ) {
   const { schedule, plan, counts, problems } = world
-  const claims = createClaims()
+  const claims = createClaims(plan.storageFaults > 0)
   const skew = plan.skews[name] ?? 0
   const chance = schedule.chance.fork(`disk ${name}`)
   const written = new Set<string>()
@@ -161,8 +162,22 @@ export function createWorld(plan: Plan, planted: Planted = {}): World {
   return world
 }
 
+/**
+ * Whether every client that knows a session will notice: it has heard an event that the backup does not have. Where it was
+ * only told beside its feed (in the answer to what it sent), nothing that it can show differs from what the server has.
+ */
+async function isNoticed({ server, devices }: World): Promise<boolean> {
+  for (const [id, last] of server.losses())
+    for (const { disk } of devices) {
+      const { session } = await disk.rows.window(id, { limit: 1 })
+      if (session && ((session.eventId && parseEventId(session.eventId)?.n) || 0) <= last) return false
+    }
+  return true
+}
+
 /** The server is put back to its last backup: what was said since is lost, and nobody but the clients knows of it. */
-export function restore(world: World): void {
+export async function restore(world: World): Promise<void> {
+  if (!(await isNoticed(world))) return
   const { truth, server, ledger, devices, problems } = world
   problems.push(...truth.refresh())
   const was = truth.all().flatMap(({ state }) => messagesOf(state))
