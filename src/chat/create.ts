@@ -9,7 +9,15 @@ import { setFields } from './core.ts'
 import { hearTold } from './grown.ts'
 import { seekLead } from './lead.ts'
 import { LISTED, listRemote } from './list.ts'
-import { type Lobby, noteUse, recordsOf, showSessions, storageFailed, storageWorks } from './lobby.ts'
+import {
+  type Lobby,
+  makeRoom,
+  noteUse,
+  recordsOf,
+  showSessions,
+  storageFailed,
+  storageWorks,
+} from './lobby.ts'
 import { noteUnreadable } from './lost.ts'
 import { openRoom } from './open.ts'
 import { createPersist } from './persist.ts'
@@ -135,6 +143,7 @@ function newLobby(options: ChatOptions): Lobby {
       },
       onStored: (sessionId) => void refresh(lobby, sessionId),
       onGrown: (sessionId, told) => hearTold(lobby.rooms.get(sessionId), told),
+      onFull: () => makeRoom(lobby),
     }),
     persist: createPersist({
       storage,

@@ -26,6 +26,8 @@ export interface DrainDeps extends ChatContext {
   token: string | undefined
   /** Whether the session's feed is open. */
   feedOpen(): boolean
+  /** Whether an answer may come back on its request, and hold a connection meanwhile. */
+  mayStream(): Promise<boolean>
   /** Something was accepted, so that the server knows the session now. */
   onAccepted(): void
   /** Takes the events that come back on a request. */
@@ -141,7 +143,7 @@ async function attempt(core: Core, row: OutboxRow, deps: DrainDeps, flights: Fli
     sessionId: core.id,
     key: row.id,
     account,
-    feed: deps.feedOpen(),
+    feed: !(await deps.mayStream()),
     attempts: row.attempts,
     signal,
   }

@@ -2,7 +2,7 @@ import type { ErrorData } from '../lib/errors.ts'
 import { newTrace } from '../protocol/state.ts'
 import { setFields } from './core.ts'
 import { createDrain } from './drain.ts'
-import { type Lobby, mayFollow, problem, storageFailed } from './lobby.ts'
+import { isSeated, type Lobby, problem, storageFailed } from './lobby.ts'
 import { refuseStranded } from './lost.ts'
 import { endRuns, readSince } from './reading.ts'
 import type { Room } from './room.ts'
@@ -45,17 +45,21 @@ async function lead(lobby: Lobby, room: Room, lost: AbortSignal, takesOver: bool
   await endRuns(lobby, room, core.state.live.keys())
   if (lobby.closed || lost.aborted) return
   if (room.loaded) refuseStranded(lobby, room)
-  if (runtime.truth === 'server')
+  if (runtime.truth === 'server') {
+    const seat = lobby.tabs.seat(() => room.sync?.wake())
     room.sync = createSync(core, {
       ...context,
-      mayFollow: () => mayFollow(lobby, room),
+      seat,
+      isSeated: () => isSeated(lobby, room, seat),
       onDue: () => room.drain?.kick(true),
     })
+  }
   room.drain = createDrain(core, {
     ...context,
     persist,
     token: lobby.tabs.apart ? lobby.token : undefined,
     feedOpen: () => room.sync?.feedOpen() ?? false,
+    mayStream: async () => (await room.sync?.mayStream()) ?? true,
     onAccepted() {
       if (!room.sync?.feedOpen()) room.sync?.wake()
     },

@@ -7,6 +7,7 @@ import type { Platform } from './platform.ts'
 import type { ChatStorage } from './ports.ts'
 import type { Room } from './room.ts'
 import type { Runtime, RuntimeHost } from './runtime-port.ts'
+import { SEATS, type Seat } from './seat.ts'
 import type { Tabs } from './tabs.ts'
 import { tell } from './tell.ts'
 import type { Connection, Health } from './types.ts'
@@ -101,20 +102,37 @@ export function showSessions(lobby: Lobby, sessions: readonly Session[], gone: r
     tell(() => lobby.sessions.set(list))
 }
 
-/** A browser has six connections to a server that speaks HTTP/1.1, for all that a page wants of it. */
-const FEEDS = 4
+/** Whether a session may hold a connection of its own: those that were asked for last do. */
+const mayFollow = ({ rooms }: Lobby, room: Room): boolean => [...rooms.values()].slice(-SEATS).includes(room)
 
-/** Whether a session holds a connection of its own: those that were asked for last do. */
-export const mayFollow = ({ rooms }: Lobby, room: Room): boolean =>
-  [...rooms.values()].slice(-FEEDS).includes(room)
+/** Rooms that nobody looks at: of a page that is seen, all but the one that was asked for last. */
+const unseen = ({ rooms, platform }: Lobby): Room[] =>
+  [...rooms.values()].slice(0, platform.document?.visibilityState === 'hidden' ? undefined : -1)
+
+/** Somebody looks at a session that has no seat: what nobody looks at goes to the end of the line. */
+export function makeRoom(lobby: Lobby): void {
+  for (const { sync } of unseen(lobby)) sync?.yieldSeat()
+}
+
+/** Whether a session may hold a connection now. */
+export async function isSeated(lobby: Lobby, room: Room, seat: Seat): Promise<boolean> {
+  if (!mayFollow(lobby, room)) {
+    seat.give()
+    return false
+  }
+  if (await seat.take()) return true
+  if (!unseen(lobby).includes(room)) {
+    makeRoom(lobby)
+    lobby.tabs.post({ type: 'full', sessionId: room.core.id })
+  }
+  return false
+}
 
 /** Notes that a session was asked for: it takes the connection of the one that was not for longest. */
 export function noteUse(lobby: Lobby, room: Room): void {
   const { rooms } = lobby
-  const followed = mayFollow(lobby, room)
   rooms.delete(room.core.id)
   rooms.set(room.core.id, room)
-  if (!followed) room.sync?.wake()
-  for (const other of rooms.values())
-    if (other.sync?.feedOpen() && !mayFollow(lobby, other)) other.sync.wake()
+  if (!room.sync?.seated()) room.sync?.wake()
+  for (const other of rooms.values()) if (other.sync?.seated() && !mayFollow(lobby, other)) other.sync.wake()
 }

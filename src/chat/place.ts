@@ -1,9 +1,7 @@
-import type { Platform } from './platform.ts'
+import type { Locks } from './platform.ts'
 
 /** Called when no other tab writes a session any more. The signal ends that: by giving it up, or since another took it over. */
 export type OnLead = (lost: AbortSignal) => void
-
-type Locks = NonNullable<NonNullable<Platform['navigator']>['locks']>
 
 /** A tab's place in the line of those who would write a session. */
 export interface Place {

@@ -7,6 +7,16 @@ export interface Channel {
   close(): void
 }
 
+/** Web Locks as far as tabs use them. */
+export interface Locks {
+  request(
+    name: string,
+    options: { signal: AbortSignal } | { steal: true } | { ifAvailable: true },
+    /** `lock` is null where it was to be had at once, and was not. */
+    held: (lock?: unknown) => Promise<unknown>,
+  ): Promise<unknown>
+}
+
 /**
  * The page around a chat: of its globals those that a chat uses, under their own names. What is absent is done without: in a
  * page without locks a tab works alone, outside a page nothing wakes a chat.
@@ -16,13 +26,7 @@ export interface Platform extends Partial<Target> {
   readonly document?: Target & Pick<Document, 'visibilityState'>
   readonly navigator?: {
     readonly onLine?: boolean
-    readonly locks?: {
-      request(
-        name: string,
-        options: { signal: AbortSignal } | { steal: true },
-        held: () => Promise<unknown>,
-      ): Promise<unknown>
-    }
+    readonly locks?: Locks
     readonly storage?: { persist?(): Promise<boolean> }
   }
   readonly BroadcastChannel?: new (name: string) => Channel

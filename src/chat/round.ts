@@ -8,14 +8,16 @@ import type { ChatContext } from './context.ts'
 import { type Core, setFields, update } from './core.ts'
 import type { CoreFields } from './fields.ts'
 import type { EventBatch, Runtime } from './runtime-port.ts'
+import type { Seat } from './seat.ts'
 import { isOffline } from './wake.ts'
 
 export interface SyncDeps extends ChatContext {
   runtime: Runtime
   /** What waited can be sent now. */
   onDue(): void
+  seat: Seat
   /** Whether this session is one of the few that hold a connection; the others are read in pages. */
-  mayFollow(): boolean
+  isSeated(): Promise<boolean>
 }
 
 /** The line works. */
@@ -118,7 +120,7 @@ export async function round(
   }
   if (core.fields.connection === 'idle') setFields(core, { connection: 'connecting' })
   const fresh = isFresh(core.state)
-  const inPages = line.feed === 'none' || !deps.mayFollow()
+  const inPages = !(await deps.isSeated()) || line.feed === 'none'
   // What a request's stream tells without numbers must not be told by pages and a feed as well.
   const alone = line.streams === 0 || !fresh
   const read =
@@ -190,6 +192,7 @@ export function failed(
   // A session that the server does not know: there is something to ask for once something was sent. One that it knew is
   // only lost on the way.
   if (gone || (error.code === 'not-found' && !isKnown)) {
+    deps.seat.give()
     setFields(core, { connection: 'idle' })
     release(line, line.asked)
     return 'woken'

@@ -35,7 +35,7 @@ export interface DispatchContext {
   /** The idempotency key. */
   key: string
   account: string
-  /** Whether the session's feed is open, so that the answer's events need not come back on the request. */
+  /** Whether the answer's events are not to come back on the request: the session's feed is open, or all connections are taken. */
   feed: boolean
   /** Attempts before this one. */
   attempts: number

@@ -12,6 +12,12 @@ export interface Sync {
   /** Asks for everything that changed; resolves when it is there. */
   resync(): Promise<void>
   feedOpen(): boolean
+  /** Whether an answer may come back on its request. */
+  mayStream(): Promise<boolean>
+  /** Whether it has one of the few connections. */
+  seated(): boolean
+  /** Lets others have it first. */
+  yieldSeat(): void
   /** Folds in the events that come back on a request, until they end. */
   consume(events: AsyncIterable<EventBatch>): Promise<void>
   stop(): void
@@ -65,6 +71,16 @@ export function createSync(core: Core, deps: SyncDeps): Sync {
       })
     },
     feedOpen: () => line.feed === 'open',
+    mayStream: async () => line.feed !== 'open' && !line.ended && (await deps.isSeated()),
+    seated: deps.seat.has,
+    yieldSeat() {
+      const { seat } = deps
+      const had = seat.has()
+      // What comes back on a request holds a connection until its end.
+      if (line.streams > 0 || !seat.give()) return
+      if (had) wake()
+      else void seat.take()
+    },
     async consume(events) {
       await readStream(core, line, deps, events)
       const isFollowed = line.feed === 'open' || (line.feed === 'none' && !isOutstanding(core.state))
@@ -72,6 +88,7 @@ export function createSync(core: Core, deps: SyncDeps): Sync {
     },
     stop() {
       line.ended = true
+      deps.seat.give()
       line.round.abort()
       for (const resolve of line.asked.splice(0)) resolve()
     },

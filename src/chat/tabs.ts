@@ -1,10 +1,11 @@
 import type { Env } from '../lib/env.ts'
 import { hold, type OnLead, type Place } from './place.ts'
 import type { Channel, Platform } from './platform.ts'
+import { createSeat, type Seat } from './seat.ts'
 
-/** What one tab tells the others: something of this session was stored; who leads it? I do; its answer grew. */
+/** What one tab tells the others: something of this session was stored; who leads it? I do; its answer grew; it finds no seat. */
 export interface TabMessage {
-  type: 'stored' | 'ask' | 'here' | 'grew'
+  type: 'stored' | 'ask' | 'here' | 'grew' | 'full'
   sessionId: string
   /** What it grew by, as `toldOf` says it. */
   told?: unknown
@@ -18,6 +19,8 @@ export interface Tabs {
   readonly apart: boolean
   /** Leads when no other tab does. The function it returns gives the place up. */
   lead(sessionId: string, onLead: OnLead): () => void
+  /** A claim to one of the connections that last, of which there are few over all tabs. */
+  seat(onFree: () => void): Seat
   /** Leads in the place of another tab, whether or not that one knows. */
   takeOver(sessionId: string): void
   post(message: TabMessage): void
@@ -43,9 +46,11 @@ export interface TabsOptions {
   onStored(sessionId: string): void
   /** An answer grew, which is not stored yet. */
   onGrown(sessionId: string, told: unknown): void
+  /** Somebody looks at a session that finds no seat. */
+  onFull(): void
 }
 
-const TYPES: readonly unknown[] = ['stored', 'ask', 'here', 'grew']
+const TYPES: readonly unknown[] = ['stored', 'ask', 'here', 'grew', 'full']
 
 const isTabMessage = (value: unknown): value is TabMessage =>
   typeof value === 'object' &&
@@ -75,12 +80,13 @@ interface Watch {
 
 /** What another tab says. */
 function hear(data: unknown, options: TabsOptions, { places, silent, post }: Watch): void {
-  const { onStored, onGrown, onSilent } = options
+  const { onStored, onGrown, onSilent, onFull } = options
   if (!isTabMessage(data)) return
   const { type, sessionId, told, anew } = data
   const place = places.get(sessionId)
   if (type === 'stored') onStored(sessionId)
   else if (type === 'grew') onGrown(sessionId, told)
+  else if (type === 'full') onFull()
   else if (type === 'here') {
     silent.delete(sessionId)
     onSilent(sessionId, false)
@@ -186,6 +192,7 @@ export function createTabs(options: TabsOptions): Tabs {
   return {
     apart: !isAlone && !locks,
     lead,
+    seat: (onFree) => createSeat(locks, `${name}`, onFree),
     takeOver: (sessionId) => places.get(sessionId)?.steal(),
     post,
     rest,

@@ -8,8 +8,19 @@ noStrayRejections()
 
 type On = (sessionId: string) => void
 
-const tabsOf = (name: string | undefined, onStored: On = () => {}, onGrown: On = () => {}, steals = true) =>
-  createTabs({ platform: globalThis, env: platformEnv, name, steals, onStored, onGrown, onSilent: () => {} })
+const nothing = () => {}
+
+const tabsOf = (name: string | undefined, onStored: On = nothing, onGrown: On = nothing, steals = true) =>
+  createTabs({
+    platform: globalThis,
+    env: platformEnv,
+    name,
+    steals,
+    onStored,
+    onGrown,
+    onSilent: nothing,
+    onFull: nothing,
+  })
 
 describe('tabs', () => {
   test('without a name, or a browser’s locks, work alone', () => {

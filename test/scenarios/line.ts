@@ -43,6 +43,8 @@ export interface Line {
   numb(): void
   /** Answers that are being read. */
   open(): number
+  /** Those of them that are event streams. */
+  lasting(): number
 }
 
 /** Requests on their way, of all lines to one server: time stands still for them. */
@@ -53,7 +55,7 @@ export interface Traffic {
 const down = () => new TypeError('Failed to fetch')
 
 /** What is open, with what breaks it and what leaves it half open. */
-type Streams = Set<{ lose(): void; numb(): void }>
+type Streams = Set<{ lasts: boolean; lose(): void; numb(): void }>
 
 /** A body on its way, as far as it came. */
 interface Body {
@@ -109,6 +111,7 @@ function bodyOf(
   fault: Fault | undefined,
   streams: Streams,
   signal: AbortSignal | null | undefined,
+  lasts: boolean,
 ): ReadableStream<Uint8Array> {
   const reader = source.getReader()
   const left = fault?.type === 'cut' ? fault.at : Number.POSITIVE_INFINITY
@@ -116,6 +119,7 @@ function bodyOf(
   return new ReadableStream<Uint8Array>({
     start(controller) {
       const open = {
+        lasts,
         lose: () => end(down()),
         numb() {
           body.numb = true
@@ -170,9 +174,9 @@ async function arrived(
     throw down()
   }
   if (!response.body) return response
-  const isStream = response.headers.get('content-type')?.includes('event-stream')
+  const isStream = response.headers.get('content-type')?.includes('event-stream') ?? false
   const spoilt = fault?.type === 'changed' && !isStream ? undefined : fault
-  return new Response(bodyOf(response.body, spoilt, streams, signal), response)
+  return new Response(bodyOf(response.body, spoilt, streams, signal, isStream), response)
 }
 
 /** A line to a server in this process. What the server answers comes back as bytes, like over a network. */
@@ -201,6 +205,7 @@ export function createLine(
       for (const { numb } of streams) numb()
     },
     open: () => streams.size,
+    lasting: () => [...streams].filter(({ lasts }) => lasts).length,
     async fetch(input, init = {}) {
       const { signal } = init
       const seen = seenOf(input, init, from)

@@ -1,4 +1,4 @@
-import type { Channel, Platform } from '../../src/chat/platform.ts'
+import type { Channel, Locks, Platform } from '../../src/chat/platform.ts'
 
 /** A browser: what its pages share. */
 export interface Browser {
@@ -17,7 +17,7 @@ export interface Page {
   show(state: DocumentVisibilityState): void
 }
 
-type Request = NonNullable<NonNullable<Platform['navigator']>['locks']>['request']
+type Request = Locks['request']
 
 /** Web Locks as far as tabs use them: exclusive, in the order of asking; given up by abort, or taken by who steals. */
 export function createLocks(): { request: Request } {
@@ -30,6 +30,14 @@ export function createLocks(): { request: Request } {
     new Promise((resolve, reject) => {
       const signal = 'signal' in options ? options.signal : new AbortController().signal
       if (signal.aborted) return reject(signal.reason)
+      const onAbort = () => {
+        const queue = queues.get(name) ?? []
+        queues.set(
+          name,
+          queue.filter((waiting) => waiting !== grant),
+        )
+        reject(signal.reason)
+      }
       const grant = () => {
         signal.removeEventListener('abort', onAbort)
         held.set(name, reject)
@@ -38,19 +46,13 @@ export function createLocks(): { request: Request } {
           held.delete(name)
           next(name)
         }
-        Promise.resolve().then(use).then(resolve, reject).finally(end)
+        Promise.resolve({}).then(use).then(resolve, reject).finally(end)
       }
+      if ('ifAvailable' in options)
+        return held.has(name) ? void Promise.resolve(null).then(use).then(resolve, reject) : grant()
       if ('steal' in options) {
         held.get(name)?.(new DOMException('stolen', 'AbortError'))
         return grant()
-      }
-      const onAbort = () => {
-        const queue = queues.get(name) ?? []
-        queues.set(
-          name,
-          queue.filter((waiting) => waiting !== grant),
-        )
-        reject(signal.reason)
       }
       signal.addEventListener('abort', onAbort, { once: true })
       queues.set(name, [...(queues.get(name) ?? []), grant])

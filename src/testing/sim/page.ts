@@ -1,4 +1,4 @@
-import type { Channel, Platform } from '../../chat/platform.ts'
+import type { Channel, Locks, Platform } from '../../chat/platform.ts'
 import type { Actor, Schedule } from './schedule.ts'
 
 /** A tab's page, with what a test can do to it. */
@@ -22,12 +22,10 @@ export interface Origin {
 interface Request {
   actor: Actor
   name: string
-  held(): Promise<unknown>
+  held(lock?: unknown): Promise<unknown>
   resolve(value: unknown): void
   reject(reason: unknown): void
 }
-
-type Locks = NonNullable<NonNullable<Platform['navigator']>['locks']>
 
 /** Web Locks: first come, first served, but for those who steal; a page that is gone holds nothing. */
 function createLocks(schedule: Schedule) {
@@ -66,11 +64,18 @@ function createLocks(schedule: Schedule) {
     if (signal.aborted) leave()
     else if (!holders.has(request.name)) grant(request)
   }
+  function attempt(request: Request): void {
+    const { actor, name, held, resolve, reject } = request
+    const run = () => void held(null).then(resolve, reject)
+    if (holders.has(name)) schedule.post({ actor, label: `no lock ${name}`, run })
+    else grant(request)
+  }
   const locksOf = (actor: Actor): Locks => ({
     request: (name, options, held) =>
       new Promise((resolve, reject) => {
         const request: Request = { actor, name, held, resolve, reject }
         if ('steal' in options) steal(request)
+        else if ('ifAvailable' in options) attempt(request)
         else wait(request, options.signal)
       }),
   })
