@@ -143,7 +143,7 @@ async function attempt(core: Core, row: OutboxRow, deps: DrainDeps, flights: Fli
     sessionId: core.id,
     key: row.id,
     account,
-    feed: !(await deps.mayStream()),
+    feed: row.request.type !== 'send' || !(await deps.mayStream()),
     attempts: row.attempts,
     signal,
   }

@@ -70,5 +70,6 @@ test('a chat lives in the page that it is given, and leaves it as it was', async
   await chat.close()
   await world.pass(0)
   expect([...listening]).toEqual([])
-  expect(asked).toEqual(['tidemark:default/db', 'tidemark:default/db:s'])
+  // The channel, then the locks as they are given up: a connection, and the session.
+  expect(asked).toEqual(['tidemark:default/db', 'tidemark:default/db#0', 'tidemark:default/db:s'])
 })
