@@ -154,7 +154,11 @@ async function attempt(core: Core, row: OutboxRow, deps: DrainDeps, flights: Fli
     if (!accepted.events) deps.onAccepted()
     else {
       flights.read.add(flight)
-      void deps.consume(accepted.events).finally(() => flights.read.delete(flight))
+      void deps.consume(accepted.events).finally(() => {
+        flights.read.delete(flight)
+        // Whatever of it is not read holds no connection.
+        flight.abort()
+      })
     }
   } catch (thrown) {
     // Given up, or a chat that closes: nothing was learnt about the row.

@@ -133,7 +133,8 @@ export async function round(
     (core.fields.tidemark !== null && !core.fields.complete) ||
     (alone && (core.state.cursor === null || inPages))
   if (read) await readPages(core, line, deps, signal)
-  if (!alone) return 'woken'
+  // One connection for each session: what a request's stream leaves out is read after it.
+  if (line.streams > 0) return 'woken'
   if (!inPages) {
     try {
       return await follow(core, line, deps, signal)
@@ -143,7 +144,7 @@ export async function round(
       if (!read) await readPages(core, line, deps, signal)
     }
   }
-  if (line.streams > 0 || !isOutstanding(core.state)) return 'woken'
+  if (!isOutstanding(core.state)) return 'woken'
   return POLL_CAP / 10 + backoffDelay(line.attempts++, deps.env.random(), 0, { cap: POLL_CAP })
 }
 

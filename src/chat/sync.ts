@@ -18,7 +18,7 @@ export interface Sync {
   seated(): boolean
   /** Lets others have it first. */
   yieldSeat(): void
-  /** Folds in the events that come back on a request, until they end. */
+  /** Folds in the events that come back on a request, until they end, or at once where they come over the feed as well. */
   consume(events: AsyncIterable<EventBatch>): Promise<void>
   stop(): void
 }
@@ -26,8 +26,8 @@ export interface Sync {
 /** Reads the events of a request, until they end or something of them is missing. */
 async function readStream(core: Core, line: Line, deps: SyncDeps, events: AsyncIterable<EventBatch>) {
   line.streams++
-  // What comes without numbers would be told twice: by this stream, and by a feed that is opening.
-  if (isFresh(core.state)) line.round.abort()
+  // A feed would hold a second connection, and tell twice what comes without numbers.
+  line.round.abort()
   try {
     for await (const batch of events) {
       if (line.ended) break
@@ -82,7 +82,9 @@ export function createSync(core: Core, deps: SyncDeps): Sync {
       else void seat.take()
     },
     async consume(events) {
-      await readStream(core, line, deps, events)
+      // One connection for each session, where numbers say that nothing is lost by it.
+      if (isFresh(core.state) || (line.feed !== 'open' && deps.seat.has()))
+        await readStream(core, line, deps, events)
       const isFollowed = line.feed === 'open' || (line.feed === 'none' && !isOutstanding(core.state))
       if (!line.ended && (core.state.missing || !isFollowed)) wake()
     },

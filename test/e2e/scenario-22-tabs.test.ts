@@ -54,6 +54,18 @@ test('22: eight tabs of one session over HTTP/1.1: one feed, and each is heard a
   expect(stage.wire.open()).toBeLessThanOrEqual(6)
 })
 
+test('22: eight tabs of eight sessions over HTTP/1.1, which allows six connections: each is heard and hears', async () => {
+  const pages: Page[] = []
+  for (let tab = 0; tab < 8; tab++) pages.push(await open(`session-${tab}`))
+  for (const [tab, page] of pages.entries()) {
+    expect(await say(page, `in session ${tab}`)).toBe('disk')
+    await expectSaid(`session-${tab}`, [page], [`in session ${tab}`])
+  }
+  // Said by somebody else, once every tab has its feed.
+  await stage.say('session-0', 'elsewhere')
+  await expectSaid('session-0', pages.slice(0, 1), ['in session 0', 'elsewhere'])
+})
+
 test('22: a leader that is frozen in mid-answer is replaced; thawed, it follows and has lost nothing', async () => {
   const first = await open('frozen', '&speed=4')
   const { hold, release } = createHold()

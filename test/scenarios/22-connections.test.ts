@@ -1,24 +1,31 @@
 import { expect, test } from 'vitest'
 import { memoryStorage } from '../../src/storage/memory.ts'
+import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { shown } from '../chat/direct-chat.ts'
 import { watchedStorage } from '../chat/storages.ts'
-import { noStrayRejections } from '../chat/world.ts'
+import { createWorld, noStrayRejections } from '../chat/world.ts'
 import { type Client, openClient } from './client.ts'
 import { createBrowser } from './page.ts'
 import { ended, pass, type Server, settle, startServer, until } from './server.ts'
 
 noStrayRejections()
 
-/** Tabs of one browser, each with a session of its own that the server has; only the newest is looked at, unless all are. */
-async function openTabs(server: Server, count: number, { allSeen = false } = {}): Promise<Client[]> {
+/** Tabs of one browser, each with a session of its own, which the server has unless it is new; only the newest is looked at, unless all are. */
+async function openTabs(
+  server: Server,
+  count: number,
+  { allSeen = false, isNew = false } = {},
+): Promise<Client[]> {
   const storage = watchedStorage(memoryStorage(), 'shared')
   const browser = createBrowser()
   const tabs: Client[] = []
   for (let at = 0; at < count; at++) {
     if (!allSeen) tabs.at(-1)?.page.show('hidden')
-    await server.ask('POST', '/sessions', { id: `s${at}` })
+    if (!isNew) await server.ask('POST', '/sessions', { id: `s${at}` })
     const own = at === 0 ? storage : storage.reopen()
-    tabs.push(openClient(server, { name: `tab-${at}`, session: `s${at}`, storage: own, page: browser.page() }))
+    tabs.push(
+      openClient(server, { name: `tab-${at}`, session: `s${at}`, storage: own, page: browser.page() }),
+    )
     await settle(server)
   }
   return tabs
@@ -54,6 +61,34 @@ test.each([true, false])(
     expect(open(tabs)).toBe(4)
   },
 )
+
+test('22: answers that come at length in eight tabs at once leave connections for what else is asked', async () => {
+  const world = createWorld()
+  const model = scriptedModel(() => 'An answer of some length.', {
+    chunkSize: 1,
+    pace: () => world.env.sleep(400),
+  })
+  const server = startServer({ world, model })
+  const tabs = await openTabs(server, 8, { isNew: true })
+  let most = 0
+  const answers: Promise<unknown>[] = []
+  for (const tab of tabs) {
+    tab.page.show('visible')
+    answers.push((await tab.session.send('and?')).answer)
+    await pass(server, 300)
+    most = Math.max(most, open(tabs))
+    tab.page.show('hidden')
+  }
+  let told = false
+  void Promise.all(answers).then(() => {
+    told = true
+  })
+  await until(server, () => {
+    most = Math.max(most, open(tabs))
+    return told
+  })
+  expect(most).toBe(4)
+})
 
 test('22: the tab that is looked at has a connection, though hidden ones had all', async () => {
   const server = startServer()
