@@ -12,6 +12,7 @@ import {
 } from '../protocol/state.ts'
 import { type Core, setFields, update } from './core.ts'
 import { newSession } from './intents.ts'
+import { askedId } from './outbox.ts'
 import { repoint } from './repoint.ts'
 import type { EventBatch, PageQuery, Runtime } from './runtime-port.ts'
 
@@ -43,10 +44,10 @@ function withPage(state: SessionState, page: MessagePage, now: number, trace: Tr
 }
 
 /** What stays when the other side has another history: what was not said to it yet. */
-const unsaid = (state: SessionState): SessionState =>
+const unsaid = (state: SessionState, asked: ReadonlySet<string>): SessionState =>
   putMessages(
     { ...emptyState(state.sessionId), deleted: state.deleted },
-    messagesOf(state).filter(({ seq }) => seq === undefined),
+    messagesOf(state).filter(({ id, seq }) => seq === undefined && asked.has(id)),
   )
 
 /** The state with these cursors, and nothing missing any more. */
@@ -124,10 +125,11 @@ export async function catchUp(core: Core, options: CatchUpOptions, signal: Abort
     const isNew = first.limited || anew
     if (!more) setFields(core, { complete: isWhole && !first.limited, ...(isNew && { tidemark: null }) })
     else if (!byMessage) setFields(core, { complete: false })
+    const asked = new Set([...core.outbox.values()].map(askedId))
     if (anew) core.answers.doubt(core.outbox.values())
     update(core, (state, trace) => {
       const now = env.now()
-      const known = anew ? { ...unsaid(state), missing: state.missing } : state
+      const known = anew ? { ...unsaid(state, asked), missing: state.missing } : state
       let merged = known
       // The session's row may name a head that comes with a later page: with the last one it is sure to be there.
       const rows = more ? { ...page, session: undefined } : page

@@ -28,6 +28,8 @@ export interface DrainDeps extends ChatContext {
   feedOpen(): boolean
   /** Whether an answer may come back on its request, and hold a connection meanwhile. */
   mayStream(): Promise<boolean>
+  /** The server may have another history than is known: it is read anew. */
+  onDiverged(): void
   /** Something was accepted, so that the server knows the session now. */
   onAccepted(): void
   /** Takes the events that come back on a request. */
@@ -214,5 +216,8 @@ function fail(core: Core, row: OutboxRow, error: ErrorData, deps: DrainDeps): vo
   if (shown.id === row.id) setOutbox(core, [failed])
   else setOutbox(core, [dueNow(failed), { ...shown, state: 'refused', error }])
   update(core, (state, trace) => refuse(state, askedId(shown), error, now, trace))
-  repoint(core, now)
+  // Refused for what it follows: the other side has lost that, and no number told of it.
+  const { request } = row
+  const after = request.type === 'send' && request.body.parentId
+  if (!repoint(core, now) && after && error.message.includes(after)) deps.onDiverged()
 }

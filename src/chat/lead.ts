@@ -1,6 +1,6 @@
 import type { ErrorData } from '../lib/errors.ts'
 import { newTrace } from '../protocol/state.ts'
-import { setFields } from './core.ts'
+import { setFields, update } from './core.ts'
 import { createDrain } from './drain.ts'
 import { isSeated, type Lobby, problem, storageFailed } from './lobby.ts'
 import { refuseStranded } from './lost.ts'
@@ -60,6 +60,10 @@ async function lead(lobby: Lobby, room: Room, lost: AbortSignal, takesOver: bool
     token: lobby.tabs.apart ? lobby.token : undefined,
     feedOpen: () => room.sync?.feedOpen() ?? false,
     mayStream: async () => (await room.sync?.mayStream()) ?? true,
+    onDiverged() {
+      update(core, (state) => ({ ...state, missing: { reason: 'diverged' } }))
+      room.sync?.wake()
+    },
     onAccepted() {
       if (!room.sync?.feedOpen()) room.sync?.wake()
     },

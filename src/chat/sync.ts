@@ -1,6 +1,6 @@
 import { errorData } from '../lib/errors.ts'
 import { type Core, setFields } from './core.ts'
-import { failed, fold, isFresh, isOutstanding, type Line, round, type SyncDeps } from './round.ts'
+import { failed, fold, isOutstanding, type Line, round, type SyncDeps } from './round.ts'
 import type { EventBatch } from './runtime-port.ts'
 
 /** Keeps one session in step with its server, for as long as this tab leads the session. */
@@ -18,7 +18,7 @@ export interface Sync {
   seated(): boolean
   /** Lets others have it first. */
   yieldSeat(): void
-  /** Folds in the events that come back on a request, until they end, or at once where they come over the feed as well. */
+  /** Folds in the events that come back on a request, until they end. */
   consume(events: AsyncIterable<EventBatch>): Promise<void>
   stop(): void
 }
@@ -82,9 +82,7 @@ export function createSync(core: Core, deps: SyncDeps): Sync {
       else void seat.take()
     },
     async consume(events) {
-      // One connection for each session, where numbers say that nothing is lost by it.
-      if (isFresh(core.state) || (line.feed !== 'open' && deps.seat.has()))
-        await readStream(core, line, deps, events)
+      await readStream(core, line, deps, events)
       const isFollowed = line.feed === 'open' || (line.feed === 'none' && !isOutstanding(core.state))
       if (!line.ended && (core.state.missing || !isFollowed)) wake()
     },
