@@ -120,7 +120,7 @@ export async function round(
   }
   if (core.fields.connection === 'idle') setFields(core, { connection: 'connecting' })
   const fresh = isFresh(core.state)
-  const inPages = async () => line.feed === 'none' || !(await deps.isSeated())
+  const inPages = !(await deps.isSeated()) || line.feed === 'none'
   // What a request's stream tells without numbers must not be told by pages and a feed as well.
   const alone = line.streams === 0 || !fresh
   const read =
@@ -131,11 +131,11 @@ export async function round(
     revAhead(core.state) > 0 ||
     // Somebody was interrupted between two pages.
     (core.fields.tidemark !== null && !core.fields.complete) ||
-    (alone && (core.state.cursor === null || (await inPages())))
+    (alone && (core.state.cursor === null || inPages))
   if (read) await readPages(core, line, deps, signal)
   // One connection for each session: what a request's stream leaves out is read after it.
   if (line.streams > 0) return 'woken'
-  if (!(await inPages())) {
+  if (!inPages) {
     try {
       return await follow(core, line, deps, signal)
     } catch (thrown) {
