@@ -44,11 +44,11 @@ function withPage(state: SessionState, page: MessagePage, now: number, trace: Tr
 }
 
 /** What stays when the other side has another history: what was not said to it yet. */
-const unsaid = (state: SessionState, asked: ReadonlySet<string>): SessionState =>
-  putMessages(
-    { ...emptyState(state.sessionId), deleted: state.deleted },
-    messagesOf(state).filter(({ id, seq }) => seq === undefined && asked.has(id)),
-  )
+function unsaid(state: SessionState, { outbox }: Core): SessionState {
+  const asked = new Set([...outbox.values()].map(askedId))
+  const own = messagesOf(state).filter(({ id, seq }) => seq === undefined && asked.has(id))
+  return putMessages({ ...emptyState(state.sessionId), deleted: state.deleted }, own)
+}
 
 /** The state with these cursors, and nothing missing any more. */
 function caughtUp(state: SessionState, rev: number, cursor: EventId | null): SessionState {
@@ -125,11 +125,10 @@ export async function catchUp(core: Core, options: CatchUpOptions, signal: Abort
     const isNew = first.limited || anew
     if (!more) setFields(core, { complete: isWhole && !first.limited, ...(isNew && { tidemark: null }) })
     else if (!byMessage) setFields(core, { complete: false })
-    const asked = new Set([...core.outbox.values()].map(askedId))
     if (anew) core.answers.doubt(core.outbox.values())
     update(core, (state, trace) => {
       const now = env.now()
-      const known = anew ? { ...unsaid(state, asked), missing: state.missing } : state
+      const known = anew ? { ...unsaid(state, core), missing: state.missing } : state
       let merged = known
       // The session's row may name a head that comes with a later page: with the last one it is sure to be there.
       const rows = more ? { ...page, session: undefined } : page

@@ -1,7 +1,7 @@
 import type { ErrorData } from '../lib/errors.ts'
 import { newTrace } from '../protocol/state.ts'
 import { setFields, update } from './core.ts'
-import { createDrain } from './drain.ts'
+import { createDrain, type Drain } from './drain.ts'
 import { isSeated, type Lobby, problem, storageFailed } from './lobby.ts'
 import { refuseStranded } from './lost.ts'
 import { endRuns, readSince } from './reading.ts'
@@ -16,10 +16,42 @@ function noteTold({ persist }: Lobby, { core }: Room): void {
   if (live.size > 0) persist.note(core, { ...newTrace(), changed: new Set(live.keys()) })
 }
 
+/** What keeps the session in step with its server, and what sends for it. */
+function follow(lobby: Lobby, room: Room): Drain {
+  const { core } = room
+  const { env, platform, runtime, account, persist } = lobby
+  const onProblem = (error: ErrorData, unread?: number) => problem(lobby, error, unread)
+  const context = { env, platform, account, runtime, onProblem }
+  if (runtime.truth === 'server') {
+    const seat = lobby.tabs.seat(() => room.sync?.wake())
+    room.sync = createSync(core, {
+      ...context,
+      seat,
+      isSeated: () => isSeated(lobby, room, seat),
+      onDue: () => room.drain?.kick(true),
+    })
+  }
+  return createDrain(core, {
+    ...context,
+    persist,
+    token: lobby.tabs.apart ? lobby.token : undefined,
+    feedOpen: () => room.sync?.feedOpen() ?? false,
+    mayStream: async () => (await room.sync?.mayStream()) ?? true,
+    onDiverged() {
+      update(core, (state) => ({ ...state, missing: { reason: 'diverged' } }))
+      room.sync?.wake()
+    },
+    onAccepted() {
+      if (!room.sync?.feedOpen()) room.sync?.wake()
+    },
+    consume: async (events) => room.sync?.consume(events),
+  })
+}
+
 /** This tab writes the session from now on: what was cut off is ended, what waits is sent, what is missing is fetched. */
 async function lead(lobby: Lobby, room: Room, lost: AbortSignal, takesOver: boolean): Promise<void> {
   const { core } = room
-  const { env, platform, runtime, account, persist } = lobby
+  const { runtime, persist } = lobby
   await room.ready
   try {
     // Another tab may have written meanwhile, and died before it told of it.
@@ -40,35 +72,10 @@ async function lead(lobby: Lobby, room: Room, lost: AbortSignal, takesOver: bool
     if (lobby.closed || lost.aborted) return
   }
   setFields(core, { stalled: false })
-  const onProblem = (error: ErrorData, unread?: number) => problem(lobby, error, unread)
-  const context = { env, platform, account, runtime, onProblem }
   await endRuns(lobby, room, core.state.live.keys())
   if (lobby.closed || lost.aborted) return
   if (room.loaded) refuseStranded(lobby, room)
-  if (runtime.truth === 'server') {
-    const seat = lobby.tabs.seat(() => room.sync?.wake())
-    room.sync = createSync(core, {
-      ...context,
-      seat,
-      isSeated: () => isSeated(lobby, room, seat),
-      onDue: () => room.drain?.kick(true),
-    })
-  }
-  room.drain = createDrain(core, {
-    ...context,
-    persist,
-    token: lobby.tabs.apart ? lobby.token : undefined,
-    feedOpen: () => room.sync?.feedOpen() ?? false,
-    mayStream: async () => (await room.sync?.mayStream()) ?? true,
-    onDiverged() {
-      update(core, (state) => ({ ...state, missing: { reason: 'diverged' } }))
-      room.sync?.wake()
-    },
-    onAccepted() {
-      if (!room.sync?.feedOpen()) room.sync?.wake()
-    },
-    consume: async (events) => room.sync?.consume(events),
-  })
+  room.drain = follow(lobby, room)
   room.drain.kick()
   const { serve } = runtime
   if (serve) room.serving = createServing(core, serve, room.say, lost, lobby.tabs.apart)

@@ -42,6 +42,14 @@ async function readStream(core: Core, line: Line, deps: SyncDeps, events: AsyncI
   line.streams--
 }
 
+function yieldSeat({ streams }: Line, { seat }: SyncDeps, wake: () => void): void {
+  const had = seat.has()
+  // What comes back on a request holds a connection until its end.
+  if (streams > 0 || !seat.give()) return
+  if (had) wake()
+  else void seat.take()
+}
+
 export function createSync(core: Core, deps: SyncDeps): Sync {
   const line: Line = {
     feed: 'unknown',
@@ -73,14 +81,7 @@ export function createSync(core: Core, deps: SyncDeps): Sync {
     feedOpen: () => line.feed === 'open',
     mayStream: async () => line.feed !== 'open' && !line.ended && (await deps.isSeated()),
     seated: deps.seat.has,
-    yieldSeat() {
-      const { seat } = deps
-      const had = seat.has()
-      // What comes back on a request holds a connection until its end.
-      if (line.streams > 0 || !seat.give()) return
-      if (had) wake()
-      else void seat.take()
-    },
+    yieldSeat: () => yieldSeat(line, deps, wake),
     async consume(events) {
       await readStream(core, line, deps, events)
       const isFollowed = line.feed === 'open' || (line.feed === 'none' && !isOutstanding(core.state))

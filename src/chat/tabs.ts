@@ -159,7 +159,6 @@ export function createTabs(options: TabsOptions): Tabs {
   const { navigator, BroadcastChannel } = platform
   const [places, silent] = [new Map<string, Place>(), new Set<string>()]
   const ended = new AbortController()
-  const { signal } = ended
   let watching = false
   const open = () => name && BroadcastChannel && new BroadcastChannel(`tidemark:${name}`)
   const line = createLine(open, (data) => hear(data, options, { places, silent, post: line.post }))
@@ -169,7 +168,7 @@ export function createTabs(options: TabsOptions): Tabs {
   const look = async () => {
     if (watching) return
     watching = true
-    await watch(options, { places, silent, post }, signal)
+    await watch(options, { places, silent, post }, ended.signal)
     watching = false
   }
 

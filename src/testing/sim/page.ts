@@ -27,6 +27,11 @@ interface Request {
   reject(reason: unknown): void
 }
 
+/** What was to be had at once, and was not. */
+function missed(schedule: Schedule, { actor, name, held, resolve, reject }: Request): void {
+  schedule.post({ actor, label: `no lock ${name}`, run: () => void held(null).then(resolve, reject) })
+}
+
 /** Web Locks: first come, first served, but for those who steal; a page that is gone holds nothing. */
 function createLocks(schedule: Schedule) {
   const holders = new Map<string, Request>()
@@ -64,18 +69,13 @@ function createLocks(schedule: Schedule) {
     if (signal.aborted) leave()
     else if (!holders.has(request.name)) grant(request)
   }
-  function attempt(request: Request): void {
-    const { actor, name, held, resolve, reject } = request
-    const run = () => void held(null).then(resolve, reject)
-    if (holders.has(name)) schedule.post({ actor, label: `no lock ${name}`, run })
-    else grant(request)
-  }
   const locksOf = (actor: Actor): Locks => ({
     request: (name, options, held) =>
       new Promise((resolve, reject) => {
         const request: Request = { actor, name, held, resolve, reject }
         if ('steal' in options) steal(request)
-        else if ('ifAvailable' in options) attempt(request)
+        else if ('ifAvailable' in options && holders.has(name)) missed(schedule, request)
+        else if ('ifAvailable' in options) grant(request)
         else wait(request, options.signal)
       }),
   })
