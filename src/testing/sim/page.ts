@@ -46,10 +46,8 @@ function createLocks(schedule: Schedule) {
     queue = queue.filter((other) => other !== request)
     holders.set(request.name, request)
     const { actor, name, held, resolve, reject } = request
-    const run = () =>
-      void held()
-        .finally(() => release(request))
-        .then(resolve, reject)
+    const end = () => release(request)
+    const run = () => void held().finally(end).then(resolve, reject)
     schedule.post({ actor, label: `lock ${name}`, run })
   }
   function steal(request: Request): void {
