@@ -8,12 +8,12 @@ const MOST = Number(process.env.PLANTED ?? 40)
 
 /** Where the search begins for what few walks find. */
 const FROM: Readonly<Record<string, number>> = {
-  'what was built on less than is stored is written': 80,
+  'what was built on less than is stored is written': 24,
   'a lost answer is asked for under a new key': 40,
   'a lost lease writes on': 60,
   'a stale claim is written': 24,
   'a row is sent under another account': 19,
-  'nobody notices that a backup was restored': 10,
+  'nobody notices that a backup was restored': 190,
 }
 
 const found: string[] = []

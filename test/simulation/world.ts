@@ -169,8 +169,10 @@ export function createWorld(plan: Plan, planted: Planted = {}): World {
 async function isNoticed({ server, devices }: World): Promise<boolean> {
   for (const [id, last] of server.losses())
     for (const { disk } of devices) {
-      const { session } = await disk.rows.window(id, { limit: 1 })
-      if (session && ((session.eventId && parseEventId(session.eventId)?.n) || 0) <= last) return false
+      const { session, outbox } = await disk.rows.window(id, { limit: 1 })
+      const heard = (session?.eventId && parseEventId(session.eventId)?.n) || 0
+      // What waits may be on its way, and be answered by the server that was.
+      if (outbox.length > 0 || (session && heard <= last)) return false
     }
   return true
 }
