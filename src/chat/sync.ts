@@ -47,7 +47,8 @@ function yieldSeat({ streams }: Line, { seat }: SyncDeps, wake: () => void): voi
   // What comes back on a request holds a connection until its end.
   if (streams > 0 || !seat.give()) return
   if (had) wake()
-  else void seat.take()
+  // One that was free meanwhile nobody tells of.
+  else void seat.take().then((has) => has && wake())
 }
 
 export function createSync(core: Core, deps: SyncDeps): Sync {

@@ -17,13 +17,15 @@ test('13: another answer comes over the feed that told the first one, and each s
   const client = openClient(server)
   await ended(server, (await client.session.send('one')).answer)
   await pass(server, 200)
+  const feeds = client.line.requests.filter(isFeed).length
   const watched = watch(client)
   const [question, first] = client.session.get().messages
   for (const call of [1, 2]) {
     const again = await client.session.regenerate(client.session.get().messages[1]?.id ?? '')
     expect(shown([await ended(server, again.answer)])).toEqual([`answer ${call} aaaa, ${call}`])
   }
-  expect(client.line.requests.filter(isFeed).length).toBe(1)
+  expect(client.line.requests.filter(isFeed).length).toBe(feeds)
+  expect(client.line.lasting()).toBe(1)
   watched.expectTruthful()
   const messages = await expectInStep(client)
   expect(shown(messages)).toEqual(['one', ...[0, 1, 2].map((call) => `answer ${call} aaaa, ${call}`)])
