@@ -38,8 +38,10 @@ export function foldJournal(message: Message, entries: readonly JournalEntry[]):
   let changed = false
   for (const [index, pieces] of byBlock(entries)) {
     const stored = content[index]
-    if (!stored && (index !== content.length || pieces[0]?.offset)) continue
+    if (!stored && index !== content.length) continue
     const opening = stored ?? pieces.find((piece) => piece.block)?.block ?? { type: 'text', text: '' }
+    // What comes after a hole opens no block.
+    if (!stored && (pieces[0]?.offset ?? 0) > (growingText(opening)?.length ?? 0)) continue
     const block = grow(opening, pieces)
     changed ||= block !== stored
     content[index] = block
