@@ -57,16 +57,6 @@ function caughtUp(state: SessionState, rev: number, cursor: EventId | null): Ses
   return { ...state, rev, cursor: same ? state.cursor : cursor, missing: null, runs: new Set() }
 }
 
-/**
- * The revision of what is known beyond the change cursor: an answer to a request told of it before its event did. 0 where
- * nothing is.
- */
-export function revAhead(state: SessionState): number {
-  let ahead = 0
-  for (const { rev = 0 } of messagesOf(state)) ahead = Math.max(ahead, rev)
-  return ahead > state.rev ? ahead : 0
-}
-
 /** Why the numbers of this client mean nothing to the other side. */
 const isForeign = ({ missing }: SessionState): boolean =>
   missing?.reason === 'diverged' || missing?.reason === 'restarted'
@@ -96,7 +86,6 @@ export async function catchUp(core: Core, options: CatchUpOptions, signal: Abort
   const { runtime, env, byMessage, anew = isForeign(core.state) } = options
   const pages: MessagePage[] = []
   let malformed = 0
-  const ahead = revAhead(core.state)
   const { tidemark, complete } = core.fields
   let since = anew ? 0 : core.state.rev
   let after = anew ? null : tidemark
@@ -107,9 +96,7 @@ export async function catchUp(core: Core, options: CatchUpOptions, signal: Abort
   for (let more = true; more; ) {
     const query: Omit<PageQuery, 'limit'> = byMessage ? { after } : { changedSince: since }
     const { page, malformed: unread } = await runtime.page(core.id, { ...query, limit: PAGE }, signal)
-    const isProven = !page.limited || (byMessage ? after === null : since === 0)
-    // A server that has not come as far as its own answers has lost them: a backup was restored.
-    if (!anew && (!isProven || (page.rev ?? ahead) < ahead))
+    if (page.limited && !anew && (byMessage ? after !== null : since > 0))
       return catchUp(core, { ...options, anew: true }, signal)
     malformed += unread
     after = page.messages.at(-1)?.id ?? after

@@ -3,7 +3,7 @@ import { type ErrorData, errorData, isRetryable } from '../lib/errors.ts'
 import type { Message } from '../message/schema.ts'
 import { formatEventId } from '../protocol/events.ts'
 import { messagesOf, type SessionState } from '../protocol/state.ts'
-import { catchUp, foldBatch, revAhead } from './catch-up.ts'
+import { catchUp, foldBatch } from './catch-up.ts'
 import type { ChatContext } from './context.ts'
 import { type Core, setFields, update } from './core.ts'
 import type { CoreFields } from './fields.ts'
@@ -127,8 +127,6 @@ export async function round(
     line.asked.length > 0 ||
     core.state.missing !== null ||
     line.mute ||
-    // What was told beside the feed has to come with it, unless it was lost.
-    revAhead(core.state) > 0 ||
     // Somebody was interrupted between two pages.
     (core.fields.tidemark !== null && !core.fields.complete) ||
     (alone && (core.state.cursor === null || inPages))
