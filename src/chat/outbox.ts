@@ -48,10 +48,11 @@ export function showing(row: OutboxRow, rows: Iterable<OutboxRow>): OutboxRow | 
 /** Only the first row of a session's lane is eligible. */
 export function nextRow(rows: Iterable<OutboxRow>, account: string, now: number, lane: Lane): OutboxDecision {
   const own = [...rows].filter((row) => row.account === account)
-  // Nothing can be cancelled in a session that the other side does not know yet.
-  if (lane === 'cancel' && own.some(({ request }) => request.type === 'createSession'))
-    return { type: 'idle' }
-  const row = firstOf(own.filter((other) => laneOf(other) === lane))
+  const first = firstOf(own.filter((other) => laneOf(other) === 'queue'))
+  // Nothing can be cancelled in a session that the other side does not know yet. One that another tab creates as well is known
+  // once something was asked in it, and that may wait for what passes.
+  if (lane === 'cancel' && first?.request.type === 'createSession') return { type: 'idle' }
+  const row = lane === 'queue' ? first : firstOf(own.filter((other) => laneOf(other) === lane))
   if (!row) return { type: 'idle' }
   const shown = showing(row, own) ?? row
   if (shown.state === 'refused') return { type: 'blocked', row: shown }

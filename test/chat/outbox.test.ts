@@ -47,6 +47,12 @@ describe('outbox: the next row', () => {
       'idle',
     ],
     [
+      'lets one pass that another tab wants there as well: something was asked in it',
+      [row('a', 1), row('n', 2, { request: create }), row('c', 3, { request: cancel('r') })],
+      'send a',
+      'send c',
+    ],
+    [
       'is not held up by another account’s session',
       [row('n', 0, { request: create, account: 'other' }), row('c', 2, { request: cancel('r') })],
       'idle',
