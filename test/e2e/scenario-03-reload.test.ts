@@ -61,11 +61,13 @@ const moments: Record<string, (given: Case) => Promise<unknown>> = {
     // The page of history is as old as the moment at which it was asked for, and arrives when the run is over.
     const release = holdBack(isPage, 'after')
     await reload()
+    // The page before this one may still have the session when it is asked for the first time.
+    await expect.poll(() => page.evaluate(() => window.stage.session.get().connection)).not.toBe('idle')
     const before = stage.asked.length
     const loaded = page.evaluate(() =>
       Promise.all([window.stage.session.resync(), window.stage.session.loadOlder()]),
     )
-    await expect.poll(() => stage.asked.slice(before).some(isPage)).toBe(true)
+    await expect.poll(() => stage.asked.slice(before).some(isPage), { timeout: 10_000 }).toBe(true)
     speakOn()
     await expect.poll(async () => (await stage.truth(session)).at(-1)?.status).toBe('completed')
     release()
