@@ -32,9 +32,9 @@ export function hold(held: Held, outbox: Rows, before: SessionState, next: Sessi
   if (outbox.size + held.accepted.length === 0) return next
   let state = next
   const rows = choicesIn(held, outbox)
-  // What is changed here leaves the revision as it is.
   // The numbers of another history prove nothing.
   const isElsewhere = (next.cursor?.n ?? 0) < (before.cursor?.n ?? 0)
+  // What is changed here leaves the revision as it is.
   if (rows.length > 0 && next.session && (isElsewhere || next.session.rev !== before.session?.rev)) {
     held.told = next.session
     state = asWanted(next, before.headId, rows)

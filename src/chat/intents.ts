@@ -1,5 +1,6 @@
 import { TidemarkError } from '../lib/errors.ts'
 import { jsonSchemaOf } from '../lib/standard-schema.ts'
+import { besides } from '../message/besides.ts'
 import { OutputShape } from '../message/output-shape.ts'
 import {
   ID_EXPECTED,
@@ -184,13 +185,7 @@ export function editIntent(
   const content = blocksOf(input)
   const newId = createId()
   const runId = createId()
-  const { parentId, name, metadata, output } = old
-  const kept = {
-    ...(name !== undefined && { name }),
-    ...(metadata && { metadata }),
-    ...(output && { output }),
-  }
-  const message = userMessage(state, { id: newId, parentId, content, ...kept }, now)
+  const message = userMessage(state, { id: newId, parentId: old.parentId, content, ...besides(old) }, now)
   const body: Command = { id: createId(), type: 'edit', messageId: old.id, newId, runId, content }
   return { ...commandIntent(body, { message, headId: newId }), message, runId }
 }

@@ -1,3 +1,4 @@
+import { besides } from '../message/besides.ts'
 import type { Message } from '../message/schema.ts'
 import { messageOf, messagesOf, newTrace, type SessionState } from '../protocol/state.ts'
 import { setFields, setOutbox, update } from './core.ts'
@@ -76,13 +77,9 @@ export function refuseStranded({ env, account }: Lobby, room: Room): void {
     role === 'user' && status === 'pending' && seq === undefined && !asked.has(id)
   const rows = messagesOf(core.state).flatMap((message): OutboxRow[] => {
     if (!isStranded(message) || message.role !== 'user') return []
-    const { id, parentId, content, name, metadata, output } = message
-    const kept = {
-      ...(name !== undefined && { name }),
-      ...(metadata && { metadata }),
-      ...(output && { output }),
-    }
-    const request = { type: 'send' as const, body: { id, runId: env.createId(), parentId, content, ...kept } }
+    const { id, parentId, content } = message
+    const body = { id, runId: env.createId(), parentId, content, ...besides(message) }
+    const request = { type: 'send' as const, body }
     const row = newRow({ id, request, sessionId: core.id, account, position: nextPosition(room) })
     return [{ ...row, state: 'refused', error: LOST }]
   })

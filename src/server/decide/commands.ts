@@ -1,4 +1,5 @@
 import { TidemarkError } from '../../lib/errors.ts'
+import { besides } from '../../message/besides.ts'
 import { isCutOff } from '../../message/schema.ts'
 import type { CallCommand, Command } from '../../protocol/commands.ts'
 import type { EventId } from '../../protocol/events.ts'
@@ -98,16 +99,7 @@ function edit(draft: Draft, command: CommandOf<'edit'>, asked: Asked): Done {
     throw new TidemarkError('invalid-request', `messageId: ${messageId} is not a user message`)
   }
   assertFree(draft.view, newId, 'newId')
-  const { parentId, name, metadata, output } = old
-  const given = {
-    id: newId,
-    parentId,
-    content,
-    ...(name !== undefined && { name }),
-    ...(metadata && { metadata }),
-    ...(output && { output }),
-  }
-  addUserMessage(draft, given, runId)
+  addUserMessage(draft, { id: newId, parentId: old.parentId, content, ...besides(old) }, runId)
   enqueue(draft, { id: runId, kind: 'send', answers: newId }, asked.queue)
   return { messageId: newId, runId }
 }

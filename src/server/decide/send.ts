@@ -1,4 +1,5 @@
 import { TidemarkError } from '../../lib/errors.ts'
+import { besides } from '../../message/besides.ts'
 import { type Message, SCHEMA_VERSION, type UserMessage } from '../../message/schema.ts'
 import type { SendMessage } from '../../protocol/commands.ts'
 import type { EventId } from '../../protocol/events.ts'
@@ -173,17 +174,11 @@ export function send(view: View, body: SendMessage, terms: Terms, asked: Asked):
   const before = repeated(view, asked.hash)
   if (before) return { changes: [], answer: before }
   assertFree(view, body.id, 'id')
-  const { id, runId, content, name, metadata, output, whenBusy } = body
+  const { id, runId, content, whenBusy } = body
   const draft = openDraft(view, terms)
   const ended = makeWay(draft, whenBusy)
   const parentId = tipOf(draft, body.parentId)
-  const given = {
-    ...{ id, parentId, content },
-    ...(name !== undefined && { name }),
-    ...(metadata && { metadata }),
-    ...(output && { output }),
-  }
-  const { message, event } = addUserMessage(draft, given, runId)
+  const { message, event } = addUserMessage(draft, { id, parentId, content, ...besides(body) }, runId)
   enqueue(draft, { id: runId, kind: whenBusy === 'steer' ? 'steer' : 'send', answers: id }, asked.queue)
   const key = bind(draft, { key: id, hash: asked.hash, messageId: id, runId, event })
   const lease = beginNext(draft)
