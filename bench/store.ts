@@ -7,6 +7,7 @@ import { decodeFrame } from '../src/protocol/codec.ts'
 import type { Envelope } from '../src/protocol/events.ts'
 import { remote } from '../src/runtime/remote.ts'
 import { memoryStorage } from '../src/storage/memory.ts'
+import { seen } from '../test/support/seen.ts'
 import { type Answer, answerOf, type Chunking, chunkingName, chunksOf } from './answer.ts'
 import type { Case, Contestant } from './measure.ts'
 import { ANSWER_ID, answerEvents, memoryServer, SESSION_ID } from './server.ts'
@@ -39,15 +40,9 @@ const QUESTION = 'What is a tidemark?'
 
 /** Resolves when the session's feed is open, and its past is there. */
 function opened(session: ChatSession, history: number): Promise<void> {
-  return new Promise((resolve) => {
-    const look = () => {
-      const { connection, messages } = session.get()
-      if (connection !== 'online' || messages.length !== history) return
-      end()
-      resolve()
-    }
-    const end = session.subscribe(look)
-    look()
+  return seen(session, () => {
+    const { connection, messages } = session.get()
+    return connection === 'online' && messages.length === history
   })
 }
 

@@ -1,8 +1,8 @@
 import { type ChatSession, createChat, remote } from 'tidemark'
 import { dexieStorage } from 'tidemark/dexie'
 import type { ChatEvent } from '../../src/protocol/events.ts'
+import { seen } from '../../test/support/seen.ts'
 import { answerOf } from '../answer.ts'
-import { seen } from './seen.ts'
 import { openWire, runOf, SESSION_ID, type Wire } from './wire.ts'
 import { now } from './write.ts'
 

@@ -1,7 +1,7 @@
 import { type Change, createChat, type Platform, remote } from 'tidemark'
 import { dexieStorage } from 'tidemark/dexie'
+import { seen } from '../../test/support/seen.ts'
 import { type Case, measure } from '../measure.ts'
-import { seen } from './seen.ts'
 import { openWire, runOf, SESSION_ID } from './wire.ts'
 
 /** Messages that a session shows at first. */

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { textOf } from '../../src/message/text.ts'
 import { dexieUnderTest, occupy, settled } from '../storage/dexie-under-test.ts'
-import { type Large, largeChat, until } from './large.ts'
+import { seen } from '../support/seen.ts'
+import { type Large, largeChat } from './large.ts'
 
 afterEach(() => {
   vi.restoreAllMocks()
@@ -22,7 +23,7 @@ const untilWell = ({ chat }: Large): Promise<void> =>
 /** What the next visit finds, of a session whose first question was this. */
 async function expectKept({ reopen }: Awaited<ReturnType<typeof database>>, texts: string[]): Promise<void> {
   const { session, chat } = largeChat(await reopen())
-  await until(session, () => session.get().status !== 'loading')
+  await seen(session, () => session.get().status !== 'loading')
   expect(session.get().messages.map(textOf)).toEqual(texts)
   await chat.close()
 }

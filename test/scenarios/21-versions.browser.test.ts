@@ -3,8 +3,9 @@ import { textOf } from '../../src/message/text.ts'
 import { storageOver } from '../../src/storage/dexie.ts'
 import { type SchemaVersion, VERSIONS } from '../../src/storage/schema.ts'
 import { databaseName, dexieUnderTest, settled } from '../storage/dexie-under-test.ts'
+import { seen } from '../support/seen.ts'
 import { writeFirstRelease } from './first-release.ts'
-import { largeChat, until } from './large.ts'
+import { largeChat } from './large.ts'
 
 const LATER: readonly SchemaVersion[] = [
   ...VERSIONS,
@@ -36,7 +37,7 @@ describe('21: in Chromium', () => {
     onTestFinished(destroy)
     const old = largeChat(storage)
     await (await old.session.send('one')).answer
-    await until(old.session, () => old.chat.health.get().outbox === 0)
+    await seen(old.session, () => old.chat.health.get().outbox === 0)
     const newer = await reopen({}, LATER)
     const { rows } = await newer.window('s', { limit: 9 })
     const { saved, answer } = await old.session.send('two')

@@ -6,6 +6,7 @@ import { formatSse } from '../../src/lib/sse.ts'
 import type { Message, Session } from '../../src/message/schema.ts'
 import { textOf } from '../../src/message/text.ts'
 import { remote } from '../../src/runtime/remote.ts'
+import { seen } from '../support/seen.ts'
 
 const SESSION: Session = { id: 's', createdAt: 1, updatedAt: 1, metadata: {}, headId: null, v: 1 }
 
@@ -100,18 +101,6 @@ export function largeChat(
   return { chat, session: chat.session('s') }
 }
 
-/** Resolves once something holds of a session. */
-export const until = (session: ChatSession, holds: () => boolean): Promise<void> =>
-  new Promise((resolve) => {
-    const look = () => {
-      if (!holds()) return
-      end()
-      resolve()
-    }
-    const end = session.subscribe(look)
-    look()
-  })
-
 /** Stores a conversation of so many messages, in chunks. */
 export async function fill(storage: ChatStorage, count: number): Promise<void> {
   const CHUNK = 2_000
@@ -138,12 +127,12 @@ export async function fill(storage: ChatStorage, count: number): Promise<void> {
 export async function expectBurst(storage: ChatStorage, count: number): Promise<void> {
   const words = Array.from({ length: count }, (_, n) => `w${n} `)
   const { chat, session } = largeChat(storage, () => words)
-  await until(session, () => session.get().status === 'ready')
+  await seen(session, () => session.get().status === 'ready')
   let told = 0
   session.subscribe(() => told++)
   const { answer } = await session.send('go')
   expect(textOf(await answer)).toBe(words.join(''))
-  await until(session, () => session.get().status === 'ready' && chat.health.get().outbox === 0)
+  await seen(session, () => session.get().status === 'ready' && chat.health.get().outbox === 0)
   expect(told).toBeLessThan(30)
   await chat.close()
 }
@@ -155,10 +144,10 @@ export async function expectHuge(storage: ChatStorage, again: () => Promise<Chat
   const { answer, id, saved } = await session.send(huge)
   expect(saved).toBe(storage.durable ? 'disk' : 'memory')
   expect(textOf(await answer) === huge).toBe(true)
-  await until(session, () => session.get().status === 'ready')
+  await seen(session, () => session.get().status === 'ready')
   await chat.close()
   const next = largeChat(await again())
-  await until(next.session, () => next.session.get().messages.length === 2)
+  await seen(next.session, () => next.session.get().messages.length === 2)
   expect(next.session.get().messages.every((message) => textOf(message) === huge)).toBe(true)
   expect(next.session.get().messages[0]?.id).toBe(id)
   await next.chat.close()
@@ -167,7 +156,7 @@ export async function expectHuge(storage: ChatStorage, again: () => Promise<Chat
 /** A long history is opened by its newest window, read on window by window, and deleted as a whole. */
 export async function expectLong(storage: ChatStorage, count: number): Promise<void> {
   const { chat, session } = largeChat(storage)
-  await until(session, () => session.get().status === 'ready')
+  await seen(session, () => session.get().status === 'ready')
   expect(session.get().messages.map(({ id }) => id)).toEqual(
     Array.from({ length: 50 }, (_, i) => `m${count - 49 + i}`),
   )

@@ -1,4 +1,4 @@
-import type { ChatSession } from 'tidemark'
+import type { ChatSession } from '../../src/chat/types.ts'
 
 /** Resolves once something holds of a store. */
 export const seen = (store: Pick<ChatSession, 'subscribe'>, condition: () => boolean): Promise<void> =>
