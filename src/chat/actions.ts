@@ -33,10 +33,14 @@ export interface ActionDeps {
   save(): Promise<boolean>
 }
 
-/** Waits until something can be done with the session. Throws `not-found` for a deleted one. */
-export async function ready(core: Core, deps: ActionDeps): Promise<void> {
+/**
+ * Waits until something can be done with the session. Every action does so once, before anything else, and takes as many
+ * steps: in the order in which they are called they go on, and a stop finds what was sent right before it. Throws
+ * `not-found` for a deleted session, where `any` does not take those as well.
+ */
+export async function ready(core: Core, deps: ActionDeps, any = false): Promise<void> {
   await deps.ready()
-  if (core.state.deleted) throw errorFrom(DELETED)
+  if (core.state.deleted && !any) throw errorFrom(DELETED)
 }
 
 /** An intent in the state: shown at once. */
@@ -103,6 +107,10 @@ export async function regenerate(
   type?: 'continue',
 ): Promise<Sent> {
   await ready(core, deps)
+  return askAnew(core, deps, messageId, type)
+}
+
+function askAnew(core: Core, deps: ActionDeps, messageId: string, type?: 'continue'): Promise<Sent> {
   const intent = regenerateIntent(core.state, messageId, deps.given(), type)
   return ask(core, intent.questionId, intent.runId, () => carryOut(core, deps, intent))
 }
@@ -148,7 +156,7 @@ function runsInFlight(core: Core): Set<string> {
 }
 
 export async function stop(core: Core, deps: ActionDeps): Promise<void> {
-  await deps.ready()
+  await ready(core, deps, true)
   if (core.state.deleted) return
   const { createId } = deps.given()
   const runs = runsInFlight(core)
@@ -172,7 +180,7 @@ export async function retry(core: Core, deps: ActionDeps, messageId: string): Pr
   await ready(core, deps)
   const row = rowFor(core, messageId)
   const runId = row && runOf(row)
-  if (!row || !runId) return regenerate(core, deps, messageId)
+  if (!row || !runId) return askAnew(core, deps, messageId)
   update(core, (state, trace) => retryLocally(state, messageId, deps.given().now, trace))
   setOutbox(core, [dueNow(row)])
   return ask(core, messageId, runId, deps.save)
@@ -185,7 +193,7 @@ function endWithout(core: Core, { request }: OutboxRow, parentId: string | null)
 }
 
 export async function discard(core: Core, deps: ActionDeps, messageId: string): Promise<void> {
-  await deps.ready()
+  await ready(core, deps, true)
   const row = rowFor(core, messageId)
   const message = messageOf(core.state, messageId)
   if (!row || !message)
@@ -226,7 +234,7 @@ export async function rename(core: Core, deps: ActionDeps, title: string): Promi
 }
 
 export async function deleteSession(core: Core, deps: ActionDeps): Promise<void> {
-  await deps.ready()
+  await ready(core, deps, true)
   if (core.state.deleted) return
   // What waits to be said in it is not said any more.
   setOutbox(core, [], [...core.outbox.keys()])

@@ -84,6 +84,27 @@ describe('stop', () => {
     }
   })
 
+  test.each(['right after it was sent', 'while what is stored is still being read'])(
+    'ends what was asked in the same breath: %s',
+    async (when) => {
+      const { session, chat, storage, model, world } = directChat({
+        steps: [['quick', { stall: true }], 'again'],
+      })
+      if (when.startsWith('right')) await world.until(() => session.get().status === 'ready')
+      const sent = session.send('one')
+      await session.stop()
+      expect(await ending((await sent).answer)).toBe('aborted')
+      await idle()
+      expect(session.get().status).toBe('ready')
+      const retried = session.retry(session.get().messages[0]?.id ?? '')
+      await session.stop()
+      expect(await ending((await retried).answer)).toBe('aborted')
+      await idle()
+      expect(model.calls).toEqual([])
+      await expectStored(chat, session, storage)
+    },
+  )
+
   test('twice is once', async () => {
     const { session, storage, world } = directChat({ steps: [['half', { stall: true }]] })
     const { answer } = await session.send('one')
