@@ -4,7 +4,7 @@ import { type Core, newCore } from './core.ts'
 import { toldOf } from './grown.ts'
 import { seekLead } from './lead.ts'
 import { type Lobby, moveHealth, moveTotals, showSessions } from './lobby.ts'
-import { closedError, load, loadLater, readOlder } from './reading.ts'
+import { closedError, load, loadLater, readOlder, seekHead } from './reading.ts'
 import { moveTidemark, nextPosition, type Room } from './room.ts'
 import { createSession } from './session.ts'
 import { takeOver } from './taken.ts'
@@ -48,6 +48,7 @@ function newRoomCore(lobby: Lobby, id: string, room: () => Room): Core {
         const { pieces } = trace
         if (pieces.length > 0) lobby.tabs.grew(id, () => toldOf(core.state, pieces))
       }
+      if (trace.pieces.length === 0) void seekHead(lobby, room())
       const { session, deleted } = core.state
       if (deleted) showSessions(lobby, [], [id])
       else if (session && lobby.listed.get(id) !== session) showSessions(lobby, [session])

@@ -1,21 +1,38 @@
 import { backoffDelay } from '../lib/backoff.ts'
 import { TidemarkError } from '../lib/errors.ts'
 import { mergePage } from '../protocol/page.ts'
-import { setFields, setOutbox, snapshotOf, update } from './core.ts'
+import { newestId } from '../protocol/place.ts'
+import { messageOf } from '../protocol/state.ts'
+import { type Core, setFields, setOutbox, snapshotOf, update } from './core.ts'
 import { type Lobby, storageFailed, storageWorks } from './lobby.ts'
 import { doubt, noteUnreadable, writeAnew } from './lost.ts'
 import { endOrphans } from './orphans.ts'
-import { rowName } from './ports.ts'
+import { type MessageWindow, rowName, type StoredMessage } from './ports.ts'
 import { appendEvents, type Room, WINDOW } from './room.ts'
 import { isTaken, yieldLead } from './taken.ts'
 import { takeOlder, takeWindow } from './window.ts'
 
 export const closedError = (): TidemarkError => new TidemarkError('aborted', 'the chat was closed')
 
+/** The newest rows that are stored, as far back as the message with which the shown branch ends: somebody may have chosen an old one. */
+async function newestRows({ storage }: Lobby, { id, state }: Core): Promise<MessageWindow> {
+  let window = await storage.window(id, { limit: WINDOW })
+  const headId = window.session?.session.headId ?? ''
+  const isThere = ({ message }: StoredMessage) => message.id === headId
+  let { rows } = window
+  while (headId && window.hasOlder && rows[0] && !rows.some(isThere) && !messageOf(state, headId)) {
+    const older = await storage.window(id, { before: rows[0].position, limit: WINDOW })
+    const unreadable = [...(older.unreadable ?? []), ...(window.unreadable ?? [])]
+    ;({ rows } = older)
+    window = { ...window, rows: [...rows, ...window.rows], hasOlder: older.hasOlder, unreadable }
+  }
+  return window
+}
+
 /** Takes what is stored of a session, as it is between two writes. */
 export async function read(lobby: Lobby, room: Room): Promise<void> {
   const { core } = room
-  const window = await lobby.storage.window(core.id, { limit: WINDOW })
+  const window = await newestRows(lobby, core)
   const { session, unreadable } = window
   noteUnreadable(lobby, window)
   const isUnread = unreadable?.includes(rowName('sessions', [core.id]))
@@ -101,8 +118,9 @@ export async function loadLater(lobby: Lobby, room: Room): Promise<void> {
 
 /** The next older window of what is stored. Returns whether it brought anything. */
 async function readStored(lobby: Lobby, room: Room): Promise<boolean> {
-  if (!(await load(lobby, room))) return false
-  const { core, floor } = room
+  const { core } = room
+  if (!(await load(lobby, room)) || !core.fields.unread) return false
+  const { floor } = room
   try {
     const window = await lobby.storage.window(core.id, { before: floor, limit: WINDOW })
     if (window.rows.length === 0) setFields(core, { unread: false })
@@ -119,10 +137,40 @@ async function readStored(lobby: Lobby, room: Room): Promise<boolean> {
 export async function readOlder(lobby: Lobby, room: Room): Promise<boolean> {
   const { core } = room
   if (await readStored(lobby, room)) return true
-  const [oldest] = snapshotOf(core).messages
-  if (lobby.runtime.truth === 'client' || !oldest || oldest.parentId === null) return false
-  const { page } = await lobby.runtime.page(core.id, { before: oldest.id, limit: WINDOW }, lobby.ended.signal)
-  update(core, (state, trace) => mergePage(state, page, trace))
-  if (page.messages.length === 0) setFields(core, { complete: true })
-  return page.messages.length > 0
+  const oldest = () => snapshotOf(core).messages[0]
+  const shown = oldest()
+  if (lobby.runtime.truth === 'client' || shown?.parentId === null) return false
+  const from = shown?.seq === undefined ? newestId(core.state) : shown.id
+  // What the shown branch goes on with may be many pages away.
+  for (let before = from; before !== null && messageOf(core.state, before); ) {
+    const { page } = await lobby.runtime.page(core.id, { before, limit: WINDOW }, lobby.ended.signal)
+    update(core, (state, trace) => mergePage(state, page, trace))
+    const [first] = page.messages
+    if (!first) setFields(core, { complete: true })
+    // A server may not know what is asked of it.
+    if (!first || first.id === before) return false
+    if (oldest()?.id !== shown?.id) return true
+    before = first.id
+  }
+  return false
+}
+
+/** Whether something is there, and not the message with which the shown branch is to end. */
+const isHeadless = ({ state }: Core): boolean =>
+  state.headId !== null && state.rest.size > 0 && !messageOf(state, state.headId)
+
+/** Reads on where the shown branch is to end with a message that is not loaded: somebody elsewhere chose an old one. */
+export async function seekHead(lobby: Lobby, room: Room): Promise<void> {
+  const { core } = room
+  const { headId } = core.state
+  if (!room.loaded || room.sought === headId || !isHeadless(core)) return
+  room.sought = headId
+  try {
+    // What a tab that does not lead lacks, the one that does will store.
+    while (isHeadless(core) && (core.fields.unread || (room.leading && !core.fields.complete)))
+      if (!(await readOlder(lobby, room))) return
+  } catch {
+    // The line is told of by those who hold it. Looked for again with whatever comes next.
+    room.sought = undefined
+  }
 }

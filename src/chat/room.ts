@@ -37,6 +37,8 @@ export interface Room {
   top: number
   /** Whether what is stored was read. Until then nothing is written: it would be written over that. */
   loaded: boolean
+  /** The head that was looked for last, where it was not loaded. */
+  sought?: string | null | undefined
   /** What is stored is being read for the first time. */
   reading?: Promise<void> | undefined
   /** The session's row as it was stored last; undefined where there is none, null where it cannot be read. */

@@ -5,7 +5,7 @@ import { messageOf, type SessionState } from '../protocol/state.ts'
 /** What a list shows: the selected branch as far as it is known, then what was not accepted yet. */
 export interface View {
   messages: readonly Message[]
-  /** Whether the oldest shown message has a parent that is not loaded. */
+  /** Whether the oldest shown message has a parent that is not loaded, or the message with which the branch ends is not. */
   hasOlder: boolean
 }
 
@@ -40,7 +40,7 @@ export function viewOf(
     return sameItems(messages, last.view.messages) ? last.view : { ...last.view, messages }
   }
   const path = pathBy((id) => messageOf(state, id), state.headId)
-  const hasOlder = path[0] !== undefined && path[0].parentId !== null
+  const hasOlder = (path[0] ? path[0].parentId : state.headId) !== null
   const own = unacknowledged(state, path)
   const messages = [...path, ...own].map((message) => shown.get(message.id) ?? message)
   const same = last && last.view.hasOlder === hasOlder && sameItems(messages, last.view.messages)

@@ -14,10 +14,17 @@ const WALKS: readonly [Place, number][] = [
   ['remote', 12],
 ]
 
+/** Walks that were not right once, cut down to what mattered. */
+const FOUND: Readonly<Record<Place, readonly string[]>> = {
+  // A branch was shown that is older than the newest rows: whoever opened the session saw nothing.
+  direct: ['9718:0,1,2,3,4,5,6,8,9,10,12'],
+  remote: [],
+}
+
 test.each(WALKS)(
   'whoever allows, stops, edits and crashes when: calls are answered in order, none is executed twice, over %s',
   async (place, length) => {
-    const seeds = SEED === undefined ? Array.from({ length }, (_each, seed) => `${seed}`) : [SEED]
+    const seeds = SEED === undefined ? [...Array(length).keys()].map(String).concat(FOUND[place]) : [SEED]
     for (const seed of seeds) {
       const plan = planFrom(seed, planOf)
       const { problems } = await walk(place, plan)
