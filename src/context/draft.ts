@@ -97,8 +97,10 @@ function mapped<T>(list: readonly T[], change: (one: T, at: number) => T): reado
   let at = 0
   for (const one of list) {
     const next = change(one, at)
-    if (next !== one) made ??= list.slice(0, at)
-    made?.push(next)
+    if (next !== one) {
+      made ??= list.slice()
+      made[at] = next
+    }
     at++
   }
   return made ?? list

@@ -87,13 +87,13 @@ export const asNote = (message: Message): UserMessage => ({
   ...saying(message, `${INSTRUCTIONS_MARK}\n${textOf(message)}`),
 })
 
-/** The calls of a message that are ours to answer, where it has any. */
-export function callsOf(message: AssistantMessage): Set<string> | undefined {
-  let ids: Set<string> | undefined
+/** The ids of a message's calls that are ours to answer, where it has any. */
+export function callsOf(message: AssistantMessage): string[] | undefined {
+  let ids: string[] | undefined
   for (const block of message.content)
     if (block.type === 'toolCall' && !block.server) {
-      ids ??= new Set()
-      ids.add(block.id)
+      if (ids) ids.push(block.id)
+      else ids = [block.id]
     }
   return ids
 }

@@ -28,6 +28,17 @@ export interface TurnOptions {
   interrupted: 'text' | 'drop'
 }
 
+/** An answer with calls, which stands at the end of a turn: behind it come their results. */
+interface Step {
+  turn: Item[]
+  /** Its place in the turn. */
+  at: number
+  said: AssistantMessage
+  calls: number
+  /** Calls that may still be answered. */
+  open: string[]
+}
+
 /** What the walk along a branch remembers. */
 interface Walk {
   turns: Item[][]
@@ -35,43 +46,69 @@ interface Walk {
   system: Turns['system']
   /** Notes wait for what follows them: instructions belong to the turn they were given for, never between call and result. */
   notes: Item[]
-  /** The assistant message whose results may come now. */
-  step: { item: Item; said: AssistantMessage; open: Set<string>; results: Item[] } | undefined
+  step: Step | undefined
 }
 
-function append(walk: Walk, items: readonly Item[]): void {
-  const last = walk.turns.at(-1)
-  if (last) for (const item of items) last.push(item)
-  else if (items.length > 0) walk.turns.push([...items])
+/** Puts an item behind all others; gives the turn that it is in. */
+function append({ turns }: Walk, item: Item): Item[] {
+  const last = turns.at(-1)
+  if (!last) {
+    const first = [item]
+    turns.push(first)
+    return first
+  }
+  last.push(item)
+  return last
 }
 
-/** No further result can come: what has none is no call. */
+/** No further result can come: what has none is no call. Most answers have all of theirs, and stand where they are. */
 function closeStep(walk: Walk): void {
   const { step } = walk
   if (!step) return
   walk.step = undefined
+  const { turn, at, said, calls } = step
+  if (turn.length - at - 1 === calls) return
   const answered = new Set<string>()
-  for (const { message } of step.results) if (message.role === 'tool') answered.add(message.toolCallId)
-  const message = withAnsweredCalls(step.said, answered)
-  if (message === 'dangling') walk.dropped.push({ id: step.said.id, reason: message })
-  else append(walk, [{ ...step.item, message }, ...step.results])
+  for (const { message } of turn.slice(at)) if (message.role === 'tool') answered.add(message.toolCallId)
+  const message = withAnsweredCalls(said, answered)
+  const item = turn[at]
+  if (message !== 'dangling') {
+    if (item) turn[at] = { ...item, message }
+    return
+  }
+  // Nothing was called, so nothing stands behind it.
+  walk.dropped.push({ id: said.id, reason: message })
+  turn.pop()
+  if (turn.length === 0) walk.turns.pop()
+}
+
+/** Whether an open call waits for this result. It does not any more. */
+function answers(step: Step | undefined, toolCallId: string): boolean {
+  const at = step?.open.indexOf(toolCallId) ?? -1
+  if (!step || at === -1) return false
+  step.open[at] = step.open.at(-1) ?? ''
+  step.open.pop()
+  return true
 }
 
 function add(walk: Walk, item: Item): void {
   const { message } = item
   if (message.role === 'tool') {
-    if (walk.step?.open.delete(message.toolCallId)) walk.step.results.push(item)
+    if (answers(walk.step, message.toolCallId)) walk.step?.turn.push(item)
     else walk.dropped.push({ id: message.id, reason: 'orphan' })
     return
   }
   closeStep(walk)
   if (message.role === 'user') walk.turns.push([...walk.notes, item])
-  else append(walk, walk.notes)
+  else for (const note of walk.notes) append(walk, note)
   if (walk.notes.length > 0) walk.notes = []
   if (message.role !== 'assistant') return
-  const open = callsOf(message)
-  if (open) walk.step = { item, said: message, open, results: [] }
-  else append(walk, [item])
+  const turn = append(walk, item)
+  const ids = callsOf(message)
+  if (!ids) return
+  // Of calls of the same id, one is answered.
+  const open = ids.length > 1 ? [...new Set(ids)] : ids
+  walk.step = { turn, at: turn.length - 1, said: message, calls: ids.length, open }
 }
 
 /** The first system message holds the instructions, unless the options do; others are notes, unless they say the same. */
@@ -102,6 +139,6 @@ export function turnsOf(branch: Iterable<Message>, { system, interrupted }: Turn
     walk.dropped.push({ id: message.id, reason: view })
   }
   closeStep(walk)
-  append(walk, walk.notes)
+  for (const note of walk.notes) append(walk, note)
   return walk
 }
