@@ -25,7 +25,10 @@ import type { CallResult, SendOptions, Sent, UserInput } from './types.ts'
 export interface ActionDeps {
   account: string
   given(): Given
-  /** Resolves when what is stored is loaded. Throws `aborted` once the chat is closed. */
+  /**
+   * Resolves when what is stored is loaded. Every action waits for it once, before anything else: in the order in which they
+   * are called they go on, and a stop finds what was sent right before it. Throws `aborted` once the chat is closed.
+   */
   ready(): Promise<void>
   /** The next place in the local order. */
   nextPosition(messageId?: string): number
@@ -34,13 +37,11 @@ export interface ActionDeps {
 }
 
 /**
- * Waits until something can be done with the session. Every action does so once, before anything else, and takes as many
- * steps: in the order in which they are called they go on, and a stop finds what was sent right before it. Throws
- * `not-found` for a deleted session, where `any` does not take those as well.
+ * Throws `not-found` for a session that was deleted. Asked in the same step as what is done then: a deletion that was called
+ * right before comes between a wait and what follows it.
  */
-export async function ready(core: Core, deps: ActionDeps, any = false): Promise<void> {
-  await deps.ready()
-  if (core.state.deleted && !any) throw errorFrom(DELETED)
+export function assertThere({ state }: Core): void {
+  if (state.deleted) throw errorFrom(DELETED)
 }
 
 /** An intent in the state: shown at once. */
@@ -87,7 +88,8 @@ export async function send(
   input: UserInput,
   options: SendOptions,
 ): Promise<Sent> {
-  await ready(core, deps)
+  await deps.ready()
+  assertThere(core)
   const { id } = options
   if (id !== undefined && messageOf(core.state, idIn(core.state, id))) {
     const sent = ask(core, id, runUnder(id), deps.save)
@@ -106,7 +108,8 @@ export async function regenerate(
   messageId: string,
   type?: 'continue',
 ): Promise<Sent> {
-  await ready(core, deps)
+  await deps.ready()
+  assertThere(core)
   return askAnew(core, deps, messageId, type)
 }
 
@@ -116,19 +119,22 @@ function askAnew(core: Core, deps: ActionDeps, messageId: string, type?: 'contin
 }
 
 export async function edit(core: Core, deps: ActionDeps, messageId: string, input: UserInput): Promise<Sent> {
-  await ready(core, deps)
+  await deps.ready()
+  assertThere(core)
   const intent = editIntent(core.state, messageId, input, deps.given())
   return ask(core, intent.message.id, intent.runId, () => carryOut(core, deps, intent))
 }
 
 export async function selectBranch(core: Core, deps: ActionDeps, messageId: string): Promise<void> {
-  await ready(core, deps)
+  await deps.ready()
+  assertThere(core)
   await carryOut(core, deps, selectIntent(core.state, messageId, deps.given()))
 }
 
 /** Says something about a call that waits. Whether it was the first to do so is seen in the call's message. */
 export async function sayOf(core: Core, deps: ActionDeps, callId: string, given: CallWord): Promise<void> {
-  await ready(core, deps)
+  await deps.ready()
+  assertThere(core)
   await carryOut(core, deps, callIntent(core.state, callId, given, deps.given()))
 }
 
@@ -156,7 +162,7 @@ function runsInFlight(core: Core): Set<string> {
 }
 
 export async function stop(core: Core, deps: ActionDeps): Promise<void> {
-  await ready(core, deps, true)
+  await deps.ready()
   if (core.state.deleted) return
   const { createId } = deps.given()
   const runs = runsInFlight(core)
@@ -177,7 +183,8 @@ const rowFor = (core: Core, messageId: string) =>
   [...core.outbox.values()].find((row) => askedId(row) === messageId)
 
 export async function retry(core: Core, deps: ActionDeps, messageId: string): Promise<Sent> {
-  await ready(core, deps)
+  await deps.ready()
+  assertThere(core)
   const row = rowFor(core, messageId)
   const runId = row && runOf(row)
   if (!row || !runId) return askAnew(core, deps, messageId)
@@ -193,7 +200,7 @@ function endWithout(core: Core, { request }: OutboxRow, parentId: string | null)
 }
 
 export async function discard(core: Core, deps: ActionDeps, messageId: string): Promise<void> {
-  await ready(core, deps, true)
+  await deps.ready()
   const row = rowFor(core, messageId)
   const message = messageOf(core.state, messageId)
   if (!row || !message)
@@ -222,7 +229,8 @@ function changeSession(
 }
 
 export async function rename(core: Core, deps: ActionDeps, title: string): Promise<void> {
-  await ready(core, deps)
+  await deps.ready()
+  assertThere(core)
   const body = PatchSession.safeParse({ title })
   if (!body.success) throw new TidemarkError('invalid-request', 'title: expected at most 500 characters')
   const { session } = core.state
@@ -234,7 +242,7 @@ export async function rename(core: Core, deps: ActionDeps, title: string): Promi
 }
 
 export async function deleteSession(core: Core, deps: ActionDeps): Promise<void> {
-  await ready(core, deps, true)
+  await deps.ready()
   if (core.state.deleted) return
   // What waits to be said in it is not said any more.
   setOutbox(core, [], [...core.outbox.keys()])

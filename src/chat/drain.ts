@@ -36,7 +36,7 @@ export interface DrainDeps extends ChatContext {
   consume(events: AsyncIterable<EventBatch>): Promise<void>
 }
 
-/** A stop is known before what it stops is sent. */
+/** What passes goes first. */
 const LANES: readonly Lane[] = ['cancel', 'queue']
 
 /** Lets rows go before their time, except those that the other side asked to wait. */
@@ -187,6 +187,7 @@ function settle(core: Core, row: OutboxRow, accepted: Accepted, deps: DrainDeps)
   })
   noteAccepted(core.held, row, core.state, accepted)
   setOutbox(core, [], [row.id])
+  if (accepted.unanswered) update(core, (state) => withHeadBack(state, row))
   setFields(core, ONLINE)
 }
 

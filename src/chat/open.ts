@@ -1,5 +1,5 @@
 import { TidemarkError } from '../lib/errors.ts'
-import { type ActionDeps, ready, sayOf } from './actions.ts'
+import { type ActionDeps, assertThere, sayOf } from './actions.ts'
 import { type Core, newCore } from './core.ts'
 import { toldOf } from './grown.ts'
 import { seekLead } from './lead.ts'
@@ -63,25 +63,30 @@ function newRoomCore(lobby: Lobby, id: string, room: () => Room): Core {
 /** What a session can do beyond its actions: it reads what is stored, and asks the other side. */
 const reachOf = (core: Core, lobby: Lobby, actions: ActionDeps, room: () => Room) => ({
   async loadOlder() {
-    await ready(core, actions)
+    await actions.ready()
+    assertThere(core)
     await readOlder(lobby, room())
   },
   async resync() {
-    await ready(core, actions)
+    await actions.ready()
+    assertThere(core)
     await room().sync?.resync()
   },
   async takeOver() {
-    await ready(core, actions)
+    await actions.ready()
+    assertThere(core)
     await takeOver(lobby, room())
   },
   async context() {
-    await ready(core, actions)
+    await actions.ready()
+    assertThere(core)
     const { runtime } = lobby
     if (!runtime.context) throw new TidemarkError('not-found', 'a server decides what its model sees')
     return runtime.context(core.id, core.state.headId)
   },
   async calls() {
-    await ready(core, actions)
+    await actions.ready()
+    assertThere(core)
     return lobby.runtime.calls?.(core.id, lobby.ended.signal) ?? []
   },
 })

@@ -53,7 +53,9 @@ export function nextRow(rows: Iterable<OutboxRow>, account: string, now: number,
   // once something was asked in it, and that may wait for what passes.
   if (lane === 'cancel' && first?.request.type === 'createSession') return { type: 'idle' }
   const row = lane === 'queue' ? first : firstOf(own.filter((other) => laneOf(other) === lane))
-  if (!row) return { type: 'idle' }
+  // A stop is known before what it stops is sent.
+  const asked = row && runOf(row)
+  if (!row || (asked && own.some((other) => cancelledRun(other) === asked))) return { type: 'idle' }
   const shown = showing(row, own) ?? row
   if (shown.state === 'refused') return { type: 'blocked', row: shown }
   return row.nextAttemptAt > now ? { type: 'wait', until: row.nextAttemptAt } : { type: 'send', row }

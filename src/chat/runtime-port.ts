@@ -26,6 +26,8 @@ export interface Accepted {
   message?: Message
   /** The event or the revision by which what it did is told, where it says so. */
   told?: { n?: number; rev?: number }
+  /** It was stopped before: nobody answers it, and who looks for the answer is taken back. */
+  unanswered?: boolean
   /** Events that come back on the same request (a server without a feed); ended by the end of the bytes. */
   events?: AsyncIterable<EventBatch>
 }

@@ -118,6 +118,17 @@ async function answer(
   await begin(runs, host, { sessionId, runId, history, assistantId }, signal)
 }
 
+async function ask(
+  runs: Runs,
+  host: RuntimeHost,
+  context: DispatchContext,
+  question: Question,
+): Promise<Accepted> {
+  await answer(runs, host, context, question)
+  const { runId } = question
+  return { unanswered: runs.cancelled.has(runId) && host.answers(context.sessionId, runId).length === 0 }
+}
+
 /** Takes somebody's word about a call that waits, unless somebody else was first. */
 async function say(
   { options, running }: Runs,
@@ -184,8 +195,7 @@ export function direct(options: DirectOptions): Runtime {
     endRuns(runs, request, context)
     if (request.type === 'command') await say(runs, lent, context.sessionId, request.body)
     const question = questionOf(request)
-    if (question) await answer(runs, lent, context, question)
-    return {}
+    return question ? ask(runs, lent, context, question) : {}
   }
 
   return {

@@ -74,6 +74,22 @@ describe('branches of a direct chat', () => {
     expect(shown(session.get().messages)).toEqual(['one', 'second'])
   })
 
+  test('another answer that is not wanted any more leaves the old one in sight', async () => {
+    const half = ['half', { error: 'refusal' as const }] as const
+    const { session, model, chat, storage } = directChat({ steps: [half] })
+    const { id } = await (await session.send('one')).answer
+    await idle()
+    for (const ask of [session.regenerate, session.continue]) {
+      const asked = ask(id)
+      await session.stop()
+      expect(await ending((await asked).answer)).toBe('aborted')
+      await idle()
+      expect(shown(session.get().messages)).toEqual(['one', 'half'])
+      await expectStored(chat, session, storage)
+    }
+    expect(model.calls.length).toBe(1)
+  })
+
   test('what is not there, or not a question, is refused', async () => {
     const { session, id } = await talk(['first'], ['one'])
     expect(await ending(session.regenerate('nobody'))).toBe('not-found')

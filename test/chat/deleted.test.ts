@@ -129,6 +129,27 @@ describe('a session that is deleted while it is open', () => {
   })
 })
 
+test('what is said right behind a deletion is refused, and no run begins by it', async () => {
+  const direct = directChat({ steps: ['one', 'two'] })
+  const mirrored = remoteChat()
+  for (const { session } of [direct, mirrored]) {
+    const first = await session.send('one')
+    const { id } = await first.answer
+    const deleted = session.delete()
+    const calls = [
+      session.send('two'),
+      session.edit(first.id, 'ONE'),
+      session.regenerate(id),
+      session.calls(),
+    ]
+    for (const call of calls) expect(await ending(call)).toBe('not-found')
+    await deleted
+    await idle()
+    expect(session.get()).toMatchObject({ ...GONE, messages: [] })
+  }
+  expect(direct.model.calls.length).toBe(1)
+})
+
 test('a session that its server has lost says what happened, and is in step once the server knows it again', async () => {
   const open = remoteChat()
   const { session, server, world, chat } = open

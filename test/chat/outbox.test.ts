@@ -41,6 +41,22 @@ describe('outbox: the next row', () => {
       'send c',
     ],
     [
+      'is not asked for before it is told that nobody wants it any more',
+      [row('a', 1), row('b', 2), row('c', 3, { request: cancel('run-a') })],
+      'idle',
+      'send c',
+    ],
+    [
+      'does not wait for a stop of another, nor for another account’s',
+      [
+        row('a', 1),
+        row('c', 2, { request: cancel('run-b') }),
+        row('d', 3, { request: cancel('run-a'), account: 'other' }),
+      ],
+      'send a',
+      'send c',
+    ],
+    [
       'lets no stop pass a session that is not there yet',
       [row('n', 0, { request: create }), row('a', 1), row('c', 2, { request: cancel('r') })],
       'send n',
