@@ -7,7 +7,6 @@ import { ID_EXPECTED, Id, type Session } from '../message/schema.ts'
 import { messagesOfRun } from './calls.ts'
 import { setFields } from './core.ts'
 import { hearTold } from './grown.ts'
-import { seekLead } from './lead.ts'
 import { LISTED, listRemote } from './list.ts'
 import {
   type Lobby,
@@ -28,7 +27,8 @@ import { appendEvents, branchTo, fieldsOf, noteStored, type Room } from './room.
 import type { RuntimeHost } from './runtime-port.ts'
 import { createTabs } from './tabs.ts'
 import type { Chat, ChatOptions, Health } from './types.ts'
-import { isOffline, watchPage } from './wake.ts'
+import { isOffline } from './wake.ts'
+import { watchRooms } from './watch-rooms.ts'
 
 /** The room of a session, opened where it is not yet. */
 function roomOf(lobby: Lobby, id: string): Room {
@@ -123,6 +123,7 @@ function newLobby(options: ChatOptions): Lobby {
     env,
     platform,
     rooms: new Map(),
+    uses: 0,
     listed: new Map(),
     sessions: createCell<readonly Session[]>([]),
     health: createCell(healthOf(storage)),
@@ -160,52 +161,6 @@ function newLobby(options: ChatOptions): Lobby {
     }),
   }
   return lobby
-}
-
-/** Whether this page is what answers: nobody else can go on with that. */
-const isAnswering = ({ runtime }: Lobby, { core }: Room): boolean =>
-  runtime.truth === 'client' && core.state.live.size > 0
-
-/** Lets what the page goes through wake the rooms. Returns the function that ends it. */
-function watchRooms(lobby: Lobby): () => void {
-  const { platform, rooms } = lobby
-  const onWake = () => {
-    for (const { core, drain, sync } of rooms.values()) {
-      drain?.kick(true)
-      sync?.wake()
-      // A tab that was closed right after it stored something has told nobody.
-      void refresh(lobby, core.id)
-      // Without a server there is nothing to hear from before something is asked again.
-      if (!sync && core.fields.connection === 'offline' && !isOffline(platform))
-        setFields(core, { connection: 'idle' })
-    }
-    void listRemote(lobby)
-  }
-  return watchPage(platform, {
-    onWake,
-    onOffline() {
-      for (const { core, sync } of rooms.values()) {
-        sync?.offline()
-        if (core.fields.connection !== 'idle') setFields(core, { connection: 'offline' })
-      }
-    },
-    onHide: () => void lobby.persist.flush(),
-    onLeave() {
-      void lobby.persist.flush()
-      for (const room of rooms.values()) if (!isAnswering(lobby, room)) room.leave?.()
-      lobby.tabs.rest()
-    },
-    onReturn() {
-      lobby.tabs.wake()
-      for (const room of rooms.values()) {
-        if (room.leave) continue
-        // What it stored as it left, nobody has heard of.
-        lobby.tabs.post({ type: 'stored', sessionId: room.core.id })
-        seekLead(lobby, room)
-      }
-      onWake()
-    },
-  })
 }
 
 /**

@@ -2,7 +2,7 @@ import type { ErrorData } from '../lib/errors.ts'
 import { newTrace } from '../protocol/state.ts'
 import { setFields, update } from './core.ts'
 import { createDrain, type Drain } from './drain.ts'
-import { isSeated, type Lobby, problem, storageFailed } from './lobby.ts'
+import { isSeated, type Lobby, problem, storageFailed, turnOf } from './lobby.ts'
 import { refuseStranded } from './lost.ts'
 import { endRuns, readSince } from './reading.ts'
 import type { Room } from './room.ts'
@@ -28,6 +28,7 @@ function follow(lobby: Lobby, room: Room): Drain {
       ...context,
       seat,
       isSeated: () => isSeated(lobby, room, seat),
+      turn: () => turnOf(lobby),
       onDue: () => room.drain?.kick(true),
     })
   }

@@ -20,6 +20,8 @@ export interface Lobby {
   readonly env: Env
   readonly platform: Platform
   readonly rooms: Map<string, Room>
+  /** How often a session was asked for. */
+  uses: number
   /** Every session that is listed. */
   readonly listed: Map<string, Session>
   readonly sessions: Cell<readonly Session[]>
@@ -102,12 +104,21 @@ export function showSessions(lobby: Lobby, sessions: readonly Session[], gone: r
     tell(() => lobby.sessions.set(list))
 }
 
+/** Open sessions, those first that were asked for last. */
+export const byUse = ({ rooms }: Lobby): Room[] => [...rooms.values()].sort((a, b) => b.used - a.used)
+
 /** Whether a session may hold a connection of its own: those that were asked for last do. */
-const mayFollow = ({ rooms }: Lobby, room: Room): boolean => [...rooms.values()].slice(-SEATS).includes(room)
+const mayFollow = (lobby: Lobby, room: Room): boolean => byUse(lobby).slice(0, SEATS).includes(room)
 
 /** Rooms that nobody looks at: of a page that is seen, all but the one that was asked for last. */
-const unseen = ({ rooms, platform }: Lobby): Room[] =>
-  [...rooms.values()].slice(0, platform.document?.visibilityState === 'hidden' ? undefined : -1)
+const unseen = (lobby: Lobby): Room[] =>
+  byUse(lobby).slice(lobby.platform.document?.visibilityState === 'hidden' ? 0 : 1)
+
+/** Milliseconds after which one of the open sessions without a connection is looked at: each in its turn. */
+const LOOK = 30_000
+
+/** How long a session without a connection waits for its turn. */
+export const turnOf = ({ rooms }: Lobby): number => rooms.size * LOOK
 
 /** Somebody looks at a session that has no seat: what nobody looks at goes to the end of the line. */
 export function makeRoom(lobby: Lobby): void {
@@ -131,8 +142,9 @@ export async function isSeated(lobby: Lobby, room: Room, seat: Seat): Promise<bo
 /** Notes that a session was asked for: it takes the connection of the one that was not for longest. */
 export function noteUse(lobby: Lobby, room: Room): void {
   const { rooms } = lobby
-  rooms.delete(room.core.id)
-  rooms.set(room.core.id, room)
+  // An app may ask with every frame for the one that it shows.
+  if (room.used && room.used === lobby.uses) return
+  room.used = ++lobby.uses
   if (!room.sync?.seated()) room.sync?.wake()
   for (const other of rooms.values()) if (other.sync?.seated() && !mayFollow(lobby, other)) other.sync.wake()
 }

@@ -110,6 +110,7 @@ export function openRoom(lobby: Lobby, id: string): Room {
     top: 0,
     loaded: false,
     term: 0,
+    used: 0,
     leading: false,
   }
   room.ready = load(lobby, room).then((loaded) => {

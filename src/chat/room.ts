@@ -49,6 +49,8 @@ export interface Room {
   term: number
   /** Called once this tab leads in the place of another that it was to take the session over from. */
   takesOver?: (() => void) | undefined
+  /** Which of all askings for a session was the last for this one; 0 where nobody but the chat itself opened it. */
+  used: number
   /** Whether this tab writes the session; `drain` and `sync` serve it then. */
   leading: boolean
   drain?: Drain | undefined

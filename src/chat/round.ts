@@ -18,6 +18,8 @@ export interface SyncDeps extends ChatContext {
   seat: Seat
   /** Whether this session is one of the few that hold a connection; the others are read in pages. */
   isSeated(): Promise<boolean>
+  /** Milliseconds until a session that holds none is read again, where nothing is outstanding in it. */
+  turn(): number
 }
 
 /** The line works. */
@@ -142,7 +144,8 @@ export async function round(
       if (!read) await readPages(core, line, deps, signal)
     }
   }
-  if (!isOutstanding(core.state)) return 'woken'
+  // What others say meanwhile nobody tells; where there is no feed, nobody tells that anyway.
+  if (!isOutstanding(core.state)) return line.feed === 'none' ? 'woken' : deps.turn()
   return POLL_CAP / 10 + backoffDelay(line.attempts++, deps.env.random(), 0, { cap: POLL_CAP })
 }
 

@@ -1,0 +1,103 @@
+import { describe, expect, test } from 'vitest'
+import { memoryStorage } from '../../src/storage/memory.ts'
+import { shown } from '../chat/direct-chat.ts'
+import { watchedStorage } from '../chat/storages.ts'
+import { createWorld, noStrayRejections } from '../chat/world.ts'
+import { type Client, openClient, reload } from './client.ts'
+import { createBrowser } from './page.ts'
+import { pass, type Server, settle, startServer, until } from './server.ts'
+
+noStrayRejections()
+
+/** Something that another device says in a session. */
+const sayElsewhere = (server: Server, sessionId: string, text: string) =>
+  server.ask('POST', `/sessions/${sessionId}/messages`, {
+    id: `e-${text}`,
+    runId: `r-${text}`,
+    parentId: null,
+    content: [{ type: 'text', text }],
+  })
+
+async function openTabs(server: Server, count: number): Promise<Client[]> {
+  const storage = watchedStorage(memoryStorage(), 'shared')
+  const browser = createBrowser()
+  const tabs: Client[] = []
+  for (let at = 0; at < count; at++) {
+    await server.ask('POST', '/sessions', { id: `s${at}` })
+    const own = at === 0 ? storage : storage.reopen()
+    tabs.push(
+      openClient(server, { name: `tab-${at}`, session: `s${at}`, storage: own, page: browser.page() }),
+    )
+    await settle(server)
+  }
+  return tabs
+}
+
+describe('a session without one of the few connections', () => {
+  test.each(['hidden', 'visible'] as const)(
+    'hears within a minute what is said elsewhere, and asks twice a minute at most: %s',
+    async (state) => {
+      const server = startServer({ world: createWorld() })
+      const tabs = await openTabs(server, 5)
+      const last = tabs[4] as Client
+      last.page.show(state)
+      await pass(server, 5_000)
+      const without = tabs.filter(({ line }) => line.lasting() === 0)
+      expect(without.length).toBe(1)
+      const [tab] = without as [Client]
+      const before = tab.line.requests.length
+      await pass(server, 120_000)
+      expect(tab.line.requests.length - before).toBeLessThanOrEqual(4)
+      await sayElsewhere(server, tab.session.id, 'hello')
+      await until(server, () => shown(tab.session.get().messages).includes('re: hello'), 60_000)
+    },
+  )
+
+  test('asks for nothing however often the app asks for the session that it shows anyway', async () => {
+    const server = startServer()
+    const tabs = await openTabs(server, 5)
+    await pass(server, 1_000)
+    const tab = tabs.find(({ line }) => line.lasting() === 0) as Client
+    const before = tab.line.requests.length
+    for (let at = 0; at < 50; at++) {
+      tab.chat.session(tab.session.id)
+      await settle(server)
+    }
+    expect(tab.line.requests.length - before).toBeLessThan(3)
+  })
+})
+
+test('what waits in sessions that nobody asked for takes no connection from the one that is shown', async () => {
+  const server = startServer()
+  const client = openClient(server, { session: 'old-0' })
+  client.line.fault = ({ method }) => (method === 'POST' ? { type: 'lost' } : undefined)
+  for (let at = 0; at < 6; at++) await client.chat.session(`old-${at}`).send('waits')
+  await server.ask('POST', '/sessions', { id: 's' })
+  await settle(server)
+  const again = await reload(client, 'again')
+  again.line.fault = ({ method }) => (method === 'POST' ? { type: 'lost' } : undefined)
+  await pass(server, 5_000)
+  expect(again.chat.health.get().outbox).toBe(12)
+  expect(again.line.requests.filter(({ path }) => path === '/sessions/s/events').length).toBeGreaterThan(0)
+})
+
+test('a page in which many sessions were looked at looks, when it is seen again, after the newest first and few others', async () => {
+  const server = startServer()
+  const client = openClient(server, { session: 's0' })
+  for (let at = 0; at < 60; at++) {
+    await server.ask('POST', '/sessions', { id: `s${at}` })
+    client.chat.session(`s${at}`)
+    await settle(server)
+  }
+  await pass(server, 2_000)
+  client.page.show('hidden')
+  await pass(server, 500)
+  const [requests, reads] = [client.line.requests.length, client.storage.asked()]
+  client.page.show('visible')
+  await settle(server)
+  const asked = client.line.requests.slice(requests).filter(({ path }) => path !== '/sessions')
+  // What is shown must not wait behind what is not.
+  expect(asked.findIndex(({ path }) => path.startsWith('/sessions/s59/'))).toBeLessThan(8)
+  expect(asked.length).toBeLessThan(12)
+  expect(client.storage.asked() - reads).toBeLessThan(80)
+})
