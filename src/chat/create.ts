@@ -88,9 +88,10 @@ async function start(lobby: Lobby): Promise<void> {
 
 async function shut(lobby: Lobby): Promise<void> {
   const rooms = [...lobby.rooms.values()]
-  for (const { drain, sync } of rooms) {
+  for (const { drain, sync, takesOver } of rooms) {
     drain?.stop()
     sync?.stop()
+    takesOver?.()
   }
   try {
     await lobby.runtime.close()

@@ -164,7 +164,7 @@ async function attempt(core: Core, row: OutboxRow, deps: DrainDeps, flights: Fli
     }
   } catch (thrown) {
     // Given up, or a chat that closes: nothing was learnt about the row.
-    if (!signal.aborted) fail(core, row, errorData(thrown, 'protocol'), deps)
+    if (!signal.aborted) fail(core, row, errorData(thrown, 'invalid-request'), deps)
   } finally {
     flights.sent.delete(row.id)
   }
@@ -218,7 +218,5 @@ function fail(core: Core, row: OutboxRow, error: ErrorData, deps: DrainDeps): vo
   else setOutbox(core, [dueNow(failed), { ...shown, state: 'refused', error }])
   update(core, (state, trace) => refuse(state, askedId(shown), error, now, trace))
   // Refused for what it follows: the other side has lost that, and no number told of it.
-  const { request } = row
-  const after = request.type === 'send' && request.body.parentId
-  if (!repoint(core, now) && after && error.message.includes(after)) deps.onDiverged()
+  if (!repoint(core, now) && (error.field === 'parentId' || error.field === 'messageId')) deps.onDiverged()
 }

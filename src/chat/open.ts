@@ -76,6 +76,7 @@ const reachOf = (core: Core, lobby: Lobby, actions: ActionDeps, room: () => Room
     await actions.ready()
     assertThere(core)
     await takeOver(lobby, room())
+    if (lobby.closed) throw closedError()
   },
   async context() {
     await actions.ready()

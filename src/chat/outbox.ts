@@ -58,10 +58,13 @@ export function nextRow(rows: Iterable<OutboxRow>, account: string, now: number,
   if (!row || (asked && own.some((other) => cancelledRun(other) === asked))) return { type: 'idle' }
   const shown = showing(row, own) ?? row
   if (shown.state === 'refused') return { type: 'blocked', row: shown }
-  return row.nextAttemptAt > now ? { type: 'wait', until: row.nextAttemptAt } : { type: 'send', row }
+  const wait = row.nextAttemptAt - now
+  // Longer than anybody asked it to: the clock was put back.
+  const isDue = wait <= 0 || wait > Math.max(LEASE, row.error?.retryAfter ?? 0)
+  return isDue ? { type: 'send', row } : { type: 'wait', until: row.nextAttemptAt }
 }
 
-/** Milliseconds for which a claim holds: whoever made it may be gone. */
+/** Milliseconds for which a claim holds: whoever made it may be gone. No back-off is longer. */
 const LEASE = 30_000
 
 /** The row as the tab of this token is about to send it: until that is over, or too long ago, no other does. */
@@ -74,8 +77,8 @@ export const claimed = (row: OutboxRow, token: string, now: number): OutboxRow =
 /** The row after a failed attempt: refused where trying again would not help, else due after a back-off. */
 export function afterFailure(row: OutboxRow, error: ErrorData, now: number, random: number): OutboxRow {
   const attempts = row.attempts + 1
-  // Without a status nobody was asked: who is signed in may change.
-  const isHeld = error.code === 'auth' && error.status === undefined
+  // Without a status nobody was asked: who is signed in may change, and so may who stands in between.
+  const isHeld = (error.code === 'auth' || error.code === 'protocol') && error.status === undefined
   if (!isRetryable(error) && !isHeld) return { ...row, attempts, claim: null, state: 'refused', error }
   const nextAttemptAt = now + backoffDelay(row.attempts, random, error.retryAfter)
   return { ...row, attempts, claim: null, nextAttemptAt, error }

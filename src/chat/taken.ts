@@ -66,7 +66,12 @@ export function takeOver({ tabs }: Lobby, room: Room): Promise<void> {
   if (snapshotOf(core).status !== 'stalled')
     throw new TidemarkError('conflict', 'the session is not stalled: the tab that runs it is there')
   return new Promise((resolve) => {
-    room.takesOver = resolve
-    tabs.takeOver(core.id)
+    const { takesOver } = room
+    room.takesOver = () => {
+      takesOver?.()
+      resolve()
+    }
+    // Whoever asks twice takes it once.
+    if (!takesOver) tabs.takeOver(core.id)
   })
 }

@@ -27,6 +27,8 @@ export const ErrorData = z.object({
   message: z.string(),
   /** HTTP status, where there was one. */
   status: z.optional(z.number()),
+  /** With `invalid-request`: the field of the request that names something which the other side does not have. */
+  field: z.optional(z.string()),
   /** Milliseconds to wait before trying again, as asked by the other side. */
   retryAfter: z.optional(z.number()),
   /** The provider's or server's id of the failed request. */

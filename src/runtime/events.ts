@@ -38,7 +38,7 @@ export async function* readEvents(
   const { defaults, env, signal } = options
   const response = await open()
   if (!isEventStream(response) || !response.body) {
-    await response.body?.cancel()
+    await response.body?.cancel().catch(() => undefined)
     throw new TidemarkError('protocol', 'expected an answer of type text/event-stream')
   }
   yield { envelopes: [], malformed: 0 }

@@ -50,7 +50,8 @@ interface HttpRequest {
 export interface Http {
   (method: string, path: string, request: HttpRequest): Promise<Response>
   /**
-   * The answer's JSON, undefined for an empty one; throws `protocol` where it is none, `network` where it is cut off,
+   * The answer's JSON, undefined for an empty one; throws `protocol` where it is none (with its status, unless it is a page
+   * for people), `network` where it is cut off,
    * `timeout` where it does not go on.
    */
   json(response: Response): Promise<unknown>
@@ -103,7 +104,10 @@ function endOf(cause: unknown, isAborted: boolean, otherwise: string): TidemarkE
   return cause instanceof TidemarkError ? cause : new TidemarkError('network', otherwise, { cause })
 }
 
-async function jsonOf(reading: Promise<string>): Promise<unknown> {
+/** A page for people comes from somebody in between, such as who asks a guest to sign in: then the server has said nothing. */
+const isPage = ({ headers }: Response) => headers.get('content-type')?.includes('text/html')
+
+async function jsonOf(response: Response, reading: Promise<string>): Promise<unknown> {
   const text = await reading.catch((cause: unknown) => {
     throw endOf(cause, false, 'the answer was cut off')
   })
@@ -111,7 +115,8 @@ async function jsonOf(reading: Promise<string>): Promise<unknown> {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw new TidemarkError('protocol', 'the answer is not JSON', { cause })
+    const told = isPage(response) ? {} : { status: response.status }
+    throw new TidemarkError('protocol', 'the answer is not JSON', { ...told, cause })
   }
 }
 
@@ -167,11 +172,11 @@ export function createHttp(
     let response = await once(method, path, request)
     if (response.status === 401 && typeof headers === 'function') {
       // Nobody reads it: the connection is free for the next request.
-      await response.body?.cancel()
+      await response.body?.cancel().catch(() => undefined)
       response = await once(method, path, request)
     }
     if (!response.ok) throw errorOf(response, await read(response).catch(() => ''), traceparent)
     return response
   }
-  return Object.assign(http, { json: (response: Response) => jsonOf(read(response)) })
+  return Object.assign(http, { json: (response: Response) => jsonOf(response, read(response)) })
 }

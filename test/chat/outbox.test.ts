@@ -31,6 +31,18 @@ describe('outbox: the next row', () => {
     ['is the first by position, not by arrival', [row('b', 2), row('a', 1)], 'send a', 'idle'],
     ['is never another’s', [row('a', 1, { account: 'other' }), row('b', 2)], 'send b', 'idle'],
     ['waits until it is due', [row('a', 1, { nextAttemptAt: NOW + 1 }), row('b', 2)], 'wait 1001', 'idle'],
+    [
+      'is due where its time is further off than anybody asked for: the clock was put back',
+      [row('a', 1, { nextAttemptAt: NOW + 30_001, error })],
+      'send a',
+      'idle',
+    ],
+    [
+      'waits as long as it was asked to',
+      [row('a', 1, { nextAttemptAt: NOW + 60_000, error: { ...error, retryAfter: 60_000 } })],
+      'wait 61000',
+      'idle',
+    ],
     ['is due in its moment', [row('a', 1, { nextAttemptAt: NOW })], 'send a', 'idle'],
     ['is held up by a refused one', [row('a', 1, { state: 'refused' }), row('b', 2)], 'blocked a', 'idle'],
     ['is not held up by what is behind', [row('a', 1), row('b', 2, { state: 'refused' })], 'send a', 'idle'],

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { ending, shown, statuses } from '../chat/direct-chat.ts'
 import { expectStored } from '../chat/storages.ts'
-import { noStrayRejections } from '../chat/world.ts'
+import { createWorld, noStrayRejections } from '../chat/world.ts'
 import { remoteChat, requestsTo, SEND } from './remote-chat.ts'
-import { refusal } from './scripted-server.ts'
+import { json, refusal } from './scripted-server.ts'
 
 noStrayRejections()
 
@@ -67,6 +67,56 @@ describe('what is refused', () => {
     await world.pass(2_000)
     expect(requestsTo(server, SEND).length).toBeGreaterThan(2)
     await world.until(() => shown(session.get().messages).includes('re: two'))
+  })
+
+  test('since the server has lost what it follows is said at the end of what is left, in whatever words it is told', async () => {
+    const { session, server, world } = remoteChat()
+    await (await session.send('fine')).answer
+    await world.until(() => requestsTo(server, 'GET /sessions/s/events').length > 0)
+    let refuses = true
+    server.instead = ({ method, path }) =>
+      refuses && `${method} ${path}` === SEND
+        ? json({ error: { code: 'invalid-request', message: 'nichts davon', field: 'parentId' } }, 400)
+        : undefined
+    const before = requestsTo(server, 'GET /sessions/s/messages').length
+    await session.send('more')
+    await world.until(() => requestsTo(server, 'GET /sessions/s/messages').length > before)
+    refuses = false
+    expect(requestsTo(server, 'GET /sessions/s/messages')[before]?.query.get('changedSince')).toBe('0')
+  })
+
+  test('by somebody in between, who answers with a page for people, is not refused: it waits, and goes with its key', async () => {
+    const { session, server, world, chat } = remoteChat()
+    await (await session.send('fine')).answer
+    server.instead = ({ method, path }) =>
+      `${method} ${path}` === SEND
+        ? new Response('<!doctype html><title>Welcome aboard</title>', {
+            headers: { 'content-type': 'text/html; charset=utf-8' },
+          })
+        : undefined
+    const sent = await session.send('on the train')
+    await world.pass(60_000)
+    expect(session.message(sent.id).get()?.status).toBe('pending')
+    expect(chat.health.get()).toMatchObject({ outbox: 1, lastError: { code: 'protocol' } })
+    server.instead = undefined
+    expect(shown([await world.ended(sent.answer)])).toEqual(['re: on the train'])
+    const bodies = requestsTo(server, SEND).slice(1)
+    expect(new Set(bodies.map(({ body }) => body)).size).toBe(1)
+  })
+
+  test('for now waits no longer than that, though the clock is put back meanwhile', async () => {
+    const world = createWorld()
+    let back = 0
+    const env = { ...world.env, now: () => world.env.now() - back }
+    const { session, server } = remoteChat({ world: { ...world, env } })
+    await (await session.send('fine')).answer
+    server.instead = ({ method, path }) => (`${method} ${path}` === SEND ? refusal(503, 'server') : undefined)
+    const sent = await session.send('late')
+    await world.pass(20_000)
+    back = 5 * 3_600_000
+    server.instead = undefined
+    await world.pass(40_000)
+    expect(shown([await world.ended(sent.answer)])).toEqual(['re: late'])
   })
 
   test('into a session that may not be created fails visibly, and can be tried again', async () => {

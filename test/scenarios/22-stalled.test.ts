@@ -133,6 +133,27 @@ const withoutTerm: NonNullable<Planted['storage']> = (inner) => ({
 const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8]
 
 describe('22: a tab that runs a turn is frozen', () => {
+  test('who takes over twice takes over once, and both hear of it', async () => {
+    const { world, first, second, wait } = await stalled()
+    const taken = Promise.all([sessionOf(second).takeOver(), sessionOf(second).takeOver()])
+    await ended(world, taken)
+    first.actor.state = 'running'
+    await wait(5_000)
+    await ended(world, sessionOf(second).send('and?'))
+    await wait(20_000)
+    expect(textsOf(second).at(-1)).toBe('re: and?')
+  })
+
+  test('who takes over and closes is told so', async () => {
+    const { world, second } = await stalled()
+    const taken = ending(sessionOf(second).takeOver())
+    // As far as it goes before the lock is asked for.
+    for (let step = 0; step < 10; step++) await undefined
+    await ended(world, second.chat.close())
+    await ended(world, taken)
+    expect(await taken).toBe('aborted')
+  })
+
   test('the others see that it is stalled, and nothing is taken over by itself', async () => {
     const { first, second, wait } = await stalled()
     const before = textsOf(second)

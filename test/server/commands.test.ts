@@ -144,6 +144,7 @@ test.each([
   const failure = await failureIn(await command(ask, { id: 'c1', ...body }))
   expect(failure).toMatchObject({ status: 400, code: 'invalid-request' })
   expect(failure.message).toContain(message)
+  expect(failure.field).toBe(message.endsWith('is not in this session') ? 'messageId' : undefined)
 })
 
 test('an answer cannot be edited', async () => {

@@ -156,6 +156,8 @@ test.each([
   const failure = await failureIn(await ask('POST', '/sessions/s1/messages', body))
   expect(failure).toMatchObject({ status: 400, code: 'invalid-request' })
   expect(failure.message).toContain(message)
+  // By this a client knows that the session has lost something, and reads it anew.
+  expect(failure.field).toBe(message.endsWith('is not in this session') ? 'parentId' : undefined)
 })
 
 test("the key is the message's id", async () => {

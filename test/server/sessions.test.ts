@@ -73,6 +73,7 @@ test('the head must be a message of the session', async () => {
     status: 400,
     code: 'invalid-request',
     message: 'headId: nobody is not in this session',
+    field: 'headId',
   })
   expect((await ask('PATCH', '/sessions/s1', { headId: null })).status).toBe(200)
 })

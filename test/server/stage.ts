@@ -62,7 +62,12 @@ export function stage(options: Partial<ChatHandlerOptions> = {}, file = ':memory
 const SessionAnswer = z.object({ session: Session })
 export const Accepted = z.object({ message: Message, runId: z.string(), eventId: z.string() })
 const Failure = z.object({
-  error: z.object({ code: z.string(), message: z.string(), retryAfter: z.optional(z.number()) }),
+  error: z.object({
+    code: z.string(),
+    message: z.string(),
+    retryAfter: z.optional(z.number()),
+    field: z.optional(z.string()),
+  }),
 })
 
 export const sessionIn = async (response: Response): Promise<Session> =>
@@ -73,9 +78,10 @@ export const acceptedIn = async (response: Response) => Accepted.parse(await res
 /** Status, code and message of a refusal. */
 export async function failureIn(
   response: Response,
-): Promise<{ status: number; code: string; message: string }> {
+): Promise<{ status: number; code: string; message: string; field?: string | undefined }> {
   const { error } = Failure.parse(await response.json())
-  return { status: response.status, code: error.code, message: error.message }
+  const { code, message, field } = error
+  return { status: response.status, code, message, ...(field && { field }) }
 }
 
 export async function createSession(ask: Stage['ask'], id = 's1'): Promise<Session> {

@@ -11,6 +11,7 @@ import {
   liveSession,
   messageIn,
   moveHead,
+  notInSession,
   openDraft,
   putRun,
   runIn,
@@ -43,13 +44,10 @@ interface CommandKind<T extends Command['type']> {
   apply(draft: Draft, command: CommandOf<T>, asked: Asked): Done
 }
 
-const unknown = (field: string, id: string): TidemarkError =>
-  new TidemarkError('invalid-request', `${field}: ${id} is not in this session`)
-
 /** Ends a run wherever it is produced: its lease is void from here. */
 function cancel(draft: Draft, { runId }: CommandOf<'cancel'>): Done {
   const run = runIn(draft, runId)
-  if (draft.view.taken.has(runId)) throw unknown('runId', runId)
+  if (draft.view.taken.has(runId)) throw notInSession('runId', runId)
   if (run && run.state !== 'finished') {
     endRun(draft, run, 'interrupted')
     return { runId, ended: [runId] }
@@ -73,7 +71,7 @@ function cancel(draft: Draft, { runId }: CommandOf<'cancel'>): Done {
 }
 
 function regenerate(draft: Draft, { messageId, runId }: CommandOf<'regenerate'>, asked: Asked): Done {
-  if (draft.view.path.length === 0) throw unknown('messageId', messageId)
+  if (draft.view.path.length === 0) throw notInSession('messageId', messageId)
   const question = draft.view.path.findLast(({ role }) => role === 'user')
   if (!question) {
     throw new TidemarkError('invalid-request', `messageId: no user message comes before ${messageId}`)
@@ -84,7 +82,7 @@ function regenerate(draft: Draft, { messageId, runId }: CommandOf<'regenerate'>,
 
 function goOnFrom(draft: Draft, { messageId, runId }: CommandOf<'continue'>, asked: Asked): Done {
   const cut = messageIn(draft, messageId)?.message
-  if (!cut) throw unknown('messageId', messageId)
+  if (!cut) throw notInSession('messageId', messageId)
   if (!isCutOff(cut))
     throw new TidemarkError('invalid-request', `messageId: ${messageId} is not an answer that was cut off`)
   enqueue(draft, { id: runId, kind: 'continue', answers: messageId }, asked.queue)
@@ -94,7 +92,7 @@ function goOnFrom(draft: Draft, { messageId, runId }: CommandOf<'continue'>, ask
 function edit(draft: Draft, command: CommandOf<'edit'>, asked: Asked): Done {
   const { messageId, newId, runId, content } = command
   const old = messageIn(draft, messageId)?.message
-  if (!old) throw unknown('messageId', messageId)
+  if (!old) throw notInSession('messageId', messageId)
   if (old.role !== 'user') {
     throw new TidemarkError('invalid-request', `messageId: ${messageId} is not a user message`)
   }
@@ -106,7 +104,7 @@ function edit(draft: Draft, command: CommandOf<'edit'>, asked: Asked): Done {
 
 function selectBranch(draft: Draft, { messageId }: CommandOf<'selectBranch'>): Done {
   const { below } = draft.view
-  if (below.length === 0) throw unknown('messageId', messageId)
+  if (below.length === 0) throw notInSession('messageId', messageId)
   // Shown already: whoever looks at one of several branches below stays there.
   if (below.some(({ id }) => id === draft.session.session.headId)) return {}
   moveHead(draft, leafBelow(below)?.id ?? messageId)
@@ -121,7 +119,7 @@ const call = {
   needs: ({ messageId }: CallCommand): Needs => ({ messages: [messageId], unsettled: true, queue: true }),
   apply(draft: Draft, said: CallCommand, { tools }: Asked): Done {
     const row = messageIn(draft, said.messageId)
-    if (!row) throw unknown('messageId', said.messageId)
+    if (!row) throw notInSession('messageId', said.messageId)
     decideCall(draft, row, said, tools)
     return { messageId: said.messageId }
   },

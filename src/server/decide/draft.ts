@@ -36,6 +36,10 @@ export function liveSession(view: View): SessionRow {
   return view.session
 }
 
+/** What is refused since it names something that the session does not have: the field tells a client to read it anew. */
+export const notInSession = (field: string, id: string): TidemarkError =>
+  new TidemarkError('invalid-request', `${field}: ${id} is not in this session`, { field })
+
 export const openDraft = (view: View, terms: Terms, session = liveSession(view)): Draft => ({
   view,
   terms,

@@ -15,6 +15,7 @@ import {
   moveHead,
   nextRev,
   nextSeq,
+  notInSession,
   openDraft,
   putMessage,
   putRun,
@@ -85,8 +86,7 @@ function tipOf({ view, session }: Draft, parentId: string | null): string | null
   const { headId } = session.session
   const { below } = view
   if (parentId === null || below.some(({ id }) => id === headId)) return headId
-  if (below.length === 0)
-    throw new TidemarkError('invalid-request', `parentId: ${parentId} is not in this session`)
+  if (below.length === 0) throw notInSession('parentId', parentId)
   return leafBelow(below)?.id ?? parentId
 }
 

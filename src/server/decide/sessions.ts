@@ -2,7 +2,16 @@ import { TidemarkError } from '../../lib/errors.ts'
 import { SCHEMA_VERSION, type Session } from '../../message/schema.ts'
 import type { CreateSession, PatchSession } from '../../protocol/commands.ts'
 import type { Decision, Scope, View } from '../ports.ts'
-import { changeSession, decided, emit, liveSession, nextRev, openDraft, type Terms } from './draft.ts'
+import {
+  changeSession,
+  decided,
+  emit,
+  liveSession,
+  nextRev,
+  notInSession,
+  openDraft,
+  type Terms,
+} from './draft.ts'
 import type { Handover } from './runs.ts'
 
 export interface Created {
@@ -52,7 +61,7 @@ export function patchSession(view: View, body: PatchSession, terms: Terms): Deci
   const { session } = liveSession(view)
   const { title, metadata, headId } = body
   if (headId !== undefined && headId !== null && !view.messages.has(headId)) {
-    throw new TidemarkError('invalid-request', `headId: ${headId} is not in this session`)
+    throw notInSession('headId', headId)
   }
   const fields = {
     ...(title !== undefined && title !== session.title && { title }),
