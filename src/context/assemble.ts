@@ -73,14 +73,18 @@ const included = ({ message: { id }, as, tokens, changes }: DraftItem, newest: b
 })
 
 /** Messages that are not sent themselves, but in a note. */
-function inNotes(notes: readonly Note[], dropped: readonly DroppedMessage[]) {
+function inNotes(notes: readonly Note[], left: readonly Note[], dropped: readonly DroppedMessage[]) {
+  const isLost = left.some(({ kind }) => kind === 'summary')
   const told = new Map(notes.map((note) => [note.of, note]))
   const noted: IncludedMessage[] = []
-  const rest = dropped.filter(({ id, reason }) => {
+  const rest: DroppedMessage[] = []
+  for (const one of dropped) {
+    const { id, reason } = one
     const note = reason === 'duplicate' ? undefined : told.get(id)
     if (note) noted.push({ id, reason: note.kind, tokens: note.tokens })
-    return !note
-  })
+    // A summary that is not sent itself stands for nothing.
+    else rest.push(isLost && reason === 'summary' ? { ...one, reason: 'budget' } : one)
+  }
   return { noted, rest }
 }
 
@@ -102,7 +106,8 @@ export function closeDraft(opened: OpenDraft, draft: Draft, policies: readonly s
   const { first, notes, left, tokens } = cutToFit(draft.turns, draft.notes, space.available)
   const constant = fixed.system + fixed.tools
   const needed = constant + tokens
-  if (needed > room)
+  // Also where somebody counts what is no number.
+  if (!(needed <= room))
     throw new TidemarkError(
       'context-overflow',
       `the newest turn needs ${needed} tokens (${constant} of them instructions and tools), there is room for ${room}`,
@@ -110,7 +115,7 @@ export function closeDraft(opened: OpenDraft, draft: Draft, policies: readonly s
     )
   const kept = draft.turns.slice(first)
   const items = kept.flatMap((turn) => turn.items)
-  const { noted, rest } = inNotes(notes, withoutTurns(draft, first, 'budget').dropped)
+  const { noted, rest } = inNotes(notes, left, withoutTurns(draft, first, 'budget').dropped)
   const newest = new Set(kept.at(-1)?.items)
   return {
     ...placed(kept, notes, system),

@@ -1,3 +1,4 @@
+import { expectNumber } from '../lib/expect.ts'
 import type { Message } from '../message/schema.ts'
 import { changedItem, type DraftItem, mapItems, type Policy, remembered, type Space } from './draft.ts'
 
@@ -106,6 +107,8 @@ export interface ClipOptions {
 
 /** Cuts what is too large by itself: beginning and end stay, with a mark between. The newest question is never cut. */
 export function clipBlocks({ results = 2_000, others = Number.POSITIVE_INFINITY }: ClipOptions = {}): Policy {
+  expectNumber('results', results)
+  expectNumber('others', others)
   const cutResult = remembered((item, space) => clipped(item, results, space))
   const cutOther = remembered((item, space) => clipped(item, others, space))
   return {

@@ -1,3 +1,4 @@
+import { expectNumber } from '../lib/expect.ts'
 import type { ToolMessage } from '../message/schema.ts'
 import { textOf } from '../message/text.ts'
 import { clipped, clipText } from './clip.ts'
@@ -5,6 +6,7 @@ import {
   changedItem,
   type Draft,
   type DraftItem,
+  type DraftTurn,
   mapItems,
   type Policy,
   remembered,
@@ -104,6 +106,8 @@ export function compactResults({
   errors = 3,
   conclude = conclusionOf,
 }: CompactOptions = {}): Policy {
+  expectNumber('turns', turns)
+  expectNumber('errors', errors)
   const shorten = shortener(conclude)
   return {
     name: 'compact',
@@ -123,7 +127,8 @@ const lastStep = (items: readonly DraftItem[]): number =>
 
 /**
  * For a turn of many steps that alone is too long: results of its earlier steps give way to their conclusion, oldest first,
- * and then those of its last step are cut, as far as is needed. Other turns stay as they are.
+ * and then those of its last step are cut, as far as is needed, also for the pins to have room beside it. Other turns stay as they
+ * are.
  */
 export function squeezeNewest({ conclude = conclusionOf }: Pick<CompactOptions, 'conclude'> = {}): Policy {
   const shorten = shortener(conclude)
@@ -131,9 +136,10 @@ export function squeezeNewest({ conclude = conclusionOf }: Pick<CompactOptions, 
     name: 'squeeze',
     apply(draft, space) {
       const turn = draft.turns.at(-1)
-      if (!turn || turn.tokens <= space.available) return draft
+      if (!turn) return draft
+      let over = turn.tokens + pinnedBeside(draft, turn, space) - space.available
+      if (over <= 0) return draft
       const items = [...turn.items]
-      let over = turn.tokens - space.available
       const replace = (at: number, made: DraftItem) => {
         over -= (items[at]?.tokens ?? 0) - made.tokens
         items[at] = made
@@ -146,6 +152,15 @@ export function squeezeNewest({ conclude = conclusionOf }: Pick<CompactOptions, 
       return withNewest(draft, items)
     },
   }
+}
+
+/** Tokens of pins that a turn does not hold itself; at most half of the space, since more would squeeze the turn in vain. */
+function pinnedBeside({ notes }: Draft, { items }: DraftTurn, { available }: Space): number {
+  const held = new Set(items.map(({ message }) => message.id))
+  let tokens = 0
+  for (const note of notes)
+    if (note.kind === 'pins' && (note.of === undefined || !held.has(note.of))) tokens += note.tokens
+  return Math.min(tokens, available / 2)
 }
 
 const withNewest = (draft: Draft, items: readonly DraftItem[]): Draft => ({

@@ -56,6 +56,8 @@ export interface Draft {
   turns: readonly DraftTurn[]
   notes: readonly Note[]
   dropped: readonly DroppedMessage[]
+  /** Settled messages that no turn has a place for, such as results without their calls. What they say can be sent as a note. */
+  loose: readonly Message[]
 }
 
 /** What a policy may know beside the draft. */

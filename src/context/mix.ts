@@ -1,3 +1,4 @@
+import { expectNumber } from '../lib/expect.ts'
 import type { Message } from '../message/schema.ts'
 import { type ClipOptions, clipBlocks } from './clip.ts'
 import { type CompactOptions, compactResults, squeezeNewest } from './compact.ts'
@@ -64,6 +65,8 @@ export function recommendedMix(options: MixOptions = {}): Mix {
     redact,
     strategy,
   } = options
+  expectNumber('toolResult', toolResult)
+  expectNumber('maxTurns', maxTurns)
   const clip: ClipOptions = toolResult === undefined ? {} : { results: toolResult }
   const short = conclude ? { conclude } : {}
   const drop = strategy === 'drop_oldest' ? dropOldest() : dropOldestTurns()

@@ -28,7 +28,8 @@ const hasMark = (message: Message, name: string): boolean => message.metadata?.[
 
 /**
  * Pinned facts and messages are never dropped, shortened or summarised: where a pinned message is not in the context as it
- * is, its text stands behind the instructions, word for word. Must come before policies that change messages.
+ * is, its text stands behind the instructions, word for word: also that of a result whose call is gone, and of an answer that was
+ * cut off. Must come before policies that change messages.
  */
 export const pins = ({
   isPinned = (message) => hasMark(message, 'pinned'),
@@ -37,13 +38,14 @@ export const pins = ({
   name: 'pins',
   apply(draft, space) {
     const notes = facts.map((fact) => noteOf(space, 'pins', `[pinned] ${fact}`))
-    for (const { items } of draft.turns)
-      for (const { message } of items) {
-        const text = isPinned(message) ? textOf(message) : ''
-        if (text.trim() === '') continue
-        const origin = message.role === 'tool' ? ` ${message.toolName}:` : ''
-        notes.push(noteOf(space, 'pins', `[pinned]${origin} ${text}`, { of: message.id }))
-      }
+    const pin = (message: Message) => {
+      const text = isPinned(message) ? textOf(message) : ''
+      if (text.trim() === '') return
+      const origin = message.role === 'tool' ? ` ${message.toolName}:` : ''
+      notes.push(noteOf(space, 'pins', `[pinned]${origin} ${text}`, { of: message.id }))
+    }
+    for (const { items } of draft.turns) for (const { message } of items) pin(message)
+    for (const message of draft.loose) pin(message)
     return withNotes(draft, notes)
   },
 })

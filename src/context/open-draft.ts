@@ -1,3 +1,4 @@
+import { expectNumber } from '../lib/expect.ts'
 import type { Message } from '../message/schema.ts'
 import { pathTo } from '../message/tree.ts'
 import { type Draft, type DroppedMessage, type Policy, type Space, turnOf } from './draft.ts'
@@ -68,17 +69,25 @@ function fixedOf(estimate: Estimates, system: string | undefined, tools: Assembl
 
 /** The selected branch, and what is on others. */
 function branchOf(messages: Iterable<Message>, headId: string | null | undefined) {
-  if (headId === undefined) return { branch: messages, others: [] }
+  if (headId === undefined) return { branch: messages, others: [] as DroppedMessage[] }
   const given = [...messages]
   const branch = pathTo(given, headId)
+  const left = new Set(branch)
   const ids = new Set(branch.map((message) => message.id))
-  return { branch, others: given.filter((message) => !ids.has(message.id)) }
+  const others = given
+    .filter((message) => !left.delete(message))
+    .map(({ id }): DroppedMessage => ({ id, reason: ids.has(id) ? 'duplicate' : 'branch' }))
+  return { branch, others }
 }
 
 /** Reads a history as a draft: all that may be sent, in turns, with what it costs. */
 export function openDraft(options: AssembleOptions): OpenDraft {
   const { window, tools, estimate = roughly, interrupted = 'text' } = options
-  const { reserve = window === undefined ? 0 : Math.min(DEFAULT_RESERVE, Math.ceil(window / 4)) } = options
+  const { reserve = window === undefined ? 0 : Math.min(DEFAULT_RESERVE, Math.floor(window / 4)) } = options
+  const left = window === undefined ? undefined : window - reserve
+  expectNumber('window less the reserve', left, 1)
+  expectNumber('reserve', reserve)
+  expectNumber('room', options.room)
   const { branch, others } = branchOf(options.messages, options.headId)
   const found = turnsOf(branch, { system: options.system, interrupted })
   const system = options.system ?? found.system?.text
@@ -88,11 +97,19 @@ export function openDraft(options: AssembleOptions): OpenDraft {
     for (const item of items) item.tokens = estimate.message(item.message)
     return turnOf(items)
   })
-  const dropped: DroppedMessage[] = others.map(({ id }) => ({ id, reason: 'branch' }))
+  const dropped: DroppedMessage[] = others
   for (const one of found.dropped) dropped.push(one)
   const most = options.room ?? Number.POSITIVE_INFINITY
-  const room = window === undefined ? most : Math.min(most, window - reserve)
+  const room = Math.min(most, left ?? most)
   const space = { available: room - fixed.system - fixed.tools, estimate }
   const systemId = found.system?.id
-  return { draft: { turns, notes: [], dropped }, space, system, systemId, tools, fixed, room }
+  return {
+    draft: { turns, notes: [], dropped, loose: found.loose },
+    space,
+    system,
+    systemId,
+    tools,
+    fixed,
+    room,
+  }
 }

@@ -1,3 +1,4 @@
+import { expectNumber } from '../lib/expect.ts'
 import {
   type Draft,
   type DraftItem,
@@ -10,19 +11,25 @@ import {
 import { cutToFit } from './fit.ts'
 
 /** Keeps the newest turns, so many of them, the one to answer included. */
-export const slidingWindow = (turns: number): Policy => ({
-  name: 'slidingWindow',
-  apply: (draft) => withoutTurns(draft, draft.turns.length - Math.max(1, turns), 'window'),
-})
+export function slidingWindow(turns: number): Policy {
+  expectNumber('turns', turns)
+  return {
+    name: 'slidingWindow',
+    apply: (draft) => withoutTurns(draft, draft.turns.length - Math.max(1, Math.floor(turns)), 'window'),
+  }
+}
 
 /** Keeps as many of the newest turns as fit so many tokens together; the newest one in any case. */
-export const tokenBudget = (tokens: number): Policy => ({
-  name: 'tokenBudget',
-  apply(draft) {
-    const { first } = cutToFit(draft.turns, [], tokens)
-    return withoutTurns(draft, first, 'budget')
-  },
-})
+export function tokenBudget(tokens: number): Policy {
+  expectNumber('tokens', tokens)
+  return {
+    name: 'tokenBudget',
+    apply(draft) {
+      const { first } = cutToFit(draft.turns, [], tokens)
+      return withoutTurns(draft, first, 'budget')
+    },
+  }
+}
 
 /** Drops whole turns, oldest first, until the rest fits: what `assembleContext` does in any case. */
 export const dropOldestTurns = (): Policy => ({

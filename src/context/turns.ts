@@ -21,6 +21,8 @@ export interface Turns {
   /** The system message that holds the instructions, where the history has one and the options do not. */
   system: { id: string; text: string } | undefined
   dropped: readonly { id: string; reason: DropReason }[]
+  /** Of what was dropped, the settled messages that no turn has a place for. */
+  loose: readonly Message[]
 }
 
 export interface TurnOptions {
@@ -43,6 +45,7 @@ interface Step {
 interface Walk {
   turns: Item[][]
   dropped: { id: string; reason: DropReason }[]
+  loose: Message[]
   system: Turns['system']
   /** Notes wait for what follows them: instructions belong to the turn they were given for, never between call and result. */
   notes: Item[]
@@ -91,11 +94,16 @@ function answers(step: Step | undefined, toolCallId: string): boolean {
   return true
 }
 
+function leave({ dropped, loose }: Walk, message: Message, reason: DropReason): void {
+  dropped.push({ id: message.id, reason })
+  if (reason === 'orphan' || reason === 'interrupted') loose.push(message)
+}
+
 function add(walk: Walk, item: Item): void {
   const { message } = item
   if (message.role === 'tool') {
     if (answers(walk.step, message.toolCallId)) walk.step?.turn.push(item)
-    else walk.dropped.push({ id: message.id, reason: 'orphan' })
+    else leave(walk, message, 'orphan')
     return
   }
   closeStep(walk)
@@ -124,7 +132,7 @@ function addSystem(walk: Walk, message: Message, given: string | undefined): voi
  * that nothing unpaired can reach a model, however damaged the history is.
  */
 export function turnsOf(branch: Iterable<Message>, { system, interrupted }: TurnOptions): Turns {
-  const walk: Walk = { turns: [], dropped: [], system: undefined, notes: [], step: undefined }
+  const walk: Walk = { turns: [], dropped: [], loose: [], system: undefined, notes: [], step: undefined }
   const ids = new Set<string>()
   for (const message of branch) {
     const { size } = ids
@@ -136,7 +144,7 @@ export function turnsOf(branch: Iterable<Message>, { system, interrupted }: Turn
     }
     // What follows an answer that is left out does not belong to the one before it.
     if (message.role === 'assistant' && view !== 'duplicate') closeStep(walk)
-    walk.dropped.push({ id: message.id, reason: view })
+    leave(walk, message, view)
   }
   closeStep(walk)
   for (const note of walk.notes) append(walk, note)
