@@ -1,5 +1,5 @@
 import { TidemarkError } from '../../../src/lib/errors.ts'
-import type { ToolMessage } from '../../../src/message/schema.ts'
+import { isCutOff, type ToolMessage } from '../../../src/message/schema.ts'
 import type { Action, ActionType } from './plan.ts'
 import { count, type Tab, type World } from './world.ts'
 
@@ -109,6 +109,14 @@ const ACTIONS: Readonly<Record<ActionType, (scene: Scene) => void | Promise<void
   kill: ({ world }) => world.server?.kill(),
   killAt: ({ world, at }) => world.server?.killAt(1 + (at % 60)),
   serve: ({ world }) => world.server?.heal(),
+  continue({ world, tab, at }) {
+    const cut = chosen(tab.session.get().messages.filter(isCutOff), at)
+    if (!cut) return
+    count(world, 'answers gone on from')
+    leniently(world, tab, 'continue', tab.session.continue(cut.id))
+  },
+  steer: ({ world, tab }) =>
+    leniently(world, tab, 'send', tab.session.send(newText(world), { whenBusy: 'steer' })),
   wait: ({ world, at }) => pass(world, [30, 300, 3_000, 8_000][at % 4] ?? 0),
 }
 

@@ -19,6 +19,9 @@ export type ActionType =
   | 'killAt'
   | 'serve'
   | 'wait'
+  /** Somebody asks for the rest of an answer that was cut off. */
+  | 'continue'
+  | 'steer'
 
 export interface Action {
   type: ActionType
@@ -37,7 +40,10 @@ export interface Plan {
   actions: Action[]
 }
 
-const WEIGHTS: Readonly<Record<ActionType, number>> = {
+/** Drawn only by seeds from this one on: those below it mean what they meant before there was more to draw. */
+export const WIDE = 20_000
+
+const WEIGHTS = {
   decide: 9,
   quarrel: 5,
   send: 6,
@@ -56,16 +62,25 @@ const WEIGHTS: Readonly<Record<ActionType, number>> = {
   wait: 6,
 }
 
-const TYPES = Object.keys(WEIGHTS) as ActionType[]
-const BAG = TYPES.flatMap((type) => Array<ActionType>(WEIGHTS[type]).fill(type))
+const MORE: Readonly<Record<Exclude<ActionType, keyof typeof WEIGHTS>, number>> = {
+  continue: 4,
+  steer: 4,
+}
+
+const bagOf = (weights: Readonly<Record<string, number>>): ActionType[] =>
+  Object.entries(weights).flatMap(([type, weight]) => Array<ActionType>(weight).fill(type as ActionType))
+
+const BAG = bagOf(WEIGHTS)
+const WIDE_BAG = [...BAG, ...bagOf(MORE)]
 
 /** The walk of a seed. */
 export function planOf(seed: number): Plan {
   const chance = createChance(seed).fork('plan')
+  const bag = seed < WIDE ? BAG : WIDE_BAG
   const actions: Action[] = [{ type: 'send', tab: 0, at: 0, steps: chance.int(60) }]
   for (let left = 3 + chance.int(12); left > 0; left--)
     actions.push({
-      type: chance.pick(BAG),
+      type: chance.pick(bag),
       tab: chance.int(12),
       at: chance.int(1_000),
       steps: chance.pick([0, 1, 2, 4, 8, 16, 40]),

@@ -1,4 +1,10 @@
-import { isSettled, type Message, type ToolMessage } from '../../../src/message/schema.ts'
+import {
+  type AssistantMessage,
+  isCutOff,
+  isSettled,
+  type Message,
+  type ToolMessage,
+} from '../../../src/message/schema.ts'
 import { textOf } from '../../../src/message/text.ts'
 
 /** What is stored of the session's messages, by whoever owns the truth, and what was wrong about it on the way. */
@@ -48,6 +54,23 @@ function* stepProblems(before: ToolMessage, now: ToolMessage): Generator<string>
     yield `${where} was allowed, then refused`
 }
 
+/** What goes on from an answer that was cut off stands beside it, and begins with its text. */
+function* continuedProblems({ messages }: Known, now: AssistantMessage): Generator<string> {
+  const cut = messages.get(now.continues ?? '')
+  const [first] = now.content
+  const where = `the answer ${now.id} goes on from ${now.continues},`
+  if (!cut || !isCutOff(cut)) yield `${where} which was not cut off`
+  else if (cut.parentId !== now.parentId) yield `${where} and does not stand beside it`
+  else if (isSettled(now) && first && (first.type !== 'text' || first.text !== textOf(cut)))
+    yield `${where} and does not begin with its text`
+}
+
+/** What was said to its end stays as it was said. */
+const isRewritten = (before: Message | undefined, now: Message): boolean =>
+  before?.role === 'assistant' &&
+  before.status === 'completed' &&
+  JSON.stringify(before.content) !== JSON.stringify((now as AssistantMessage).content)
+
 /** The results before this one, of the same answer. */
 function elderSiblings({ messages }: Known, { parentId }: ToolMessage): ToolMessage[] {
   const parent = parentId === null ? undefined : messages.get(parentId)
@@ -60,6 +83,9 @@ function commit(known: Known, batch: readonly Message[]): void {
   for (const message of batch) {
     const before = messages.get(message.id)
     messages.set(message.id, message)
+    if (isRewritten(before, message))
+      problems.push(`the answer ${message.id} was said to its end, and is another`)
+    if (message.role === 'assistant' && message.continues) problems.push(...continuedProblems(known, message))
     if (message.role !== 'tool') continue
     if (before?.role !== 'tool') continue
     problems.push(...stepProblems(before, message))

@@ -71,8 +71,8 @@ function* endProblems(world: World): Generator<string> {
     yield `two tabs show different things: ${all.map(shown).join('\n')}`
   for (const shownHere of all) {
     // Where older ones are not loaded, the first of them may be results of what is not shown.
-    const isWhole = shownHere[0]?.parentId === null
-    const messages = isWhole ? shownHere : shownHere.slice(shownHere.findIndex(({ role }) => role === 'user'))
+    const from = shownHere.findIndex(({ role }) => role !== 'tool')
+    const messages = shownHere.slice(from < 0 ? shownHere.length : from)
     for (const { code, message } of validateConversation(messages).errors)
       if (code !== 'consecutive-users') yield `${code}: ${message}`
     yield* resultProblems(messages, stored.executed)
