@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { noStrayRejections } from '../chat/world.ts'
 import { planFrom } from '../support/plans.ts'
-import { planOf } from './sim/plan.ts'
+import { planOf, WIDE } from './sim/plan.ts'
 import { report, walk } from './sim/walk.ts'
 import type { Place } from './sim/world.ts'
 
@@ -9,10 +9,12 @@ noStrayRejections()
 
 /** `TIDEMARK_SEED=7` or `TIDEMARK_SEED=7:0,3` walks that one alone; `npm run test:soak -- --turns` walks many more. */
 const SEED = process.env.TIDEMARK_SEED
-const WALKS: readonly [Place, number][] = [
-  ['direct', 60],
-  ['remote', 12],
+const WALKS: readonly [Place, number, number][] = [
+  ['direct', 60, 20],
+  ['remote', 12, 4],
 ]
+
+const range = (from: number, length: number) => Array.from({ length }, (_each, n) => `${from + n}`)
 
 /** Walks that were not right once, cut down to what mattered. */
 const FOUND: Readonly<Record<Place, readonly string[]>> = {
@@ -23,9 +25,9 @@ const FOUND: Readonly<Record<Place, readonly string[]>> = {
 
 test.each(WALKS)(
   'whoever allows, stops, edits and crashes when: calls are answered in order, none is executed twice, over %s',
-  async (place, length) => {
-    const seeds = SEED === undefined ? [...Array(length).keys()].map(String).concat(FOUND[place]) : [SEED]
-    for (const seed of seeds) {
+  async (place, length, wide) => {
+    const seeds = [...range(0, length), ...range(WIDE, wide), ...FOUND[place]]
+    for (const seed of SEED === undefined ? seeds : [SEED]) {
       const plan = planFrom(seed, planOf)
       const { problems } = await walk(place, plan)
       if (problems.length > 0) expect(await report(place, plan)).toBe('')
