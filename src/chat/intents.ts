@@ -1,6 +1,7 @@
 import { TidemarkError } from '../lib/errors.ts'
 import { jsonSchemaOf } from '../lib/standard-schema.ts'
 import { besides } from '../message/besides.ts'
+import type { CallStage } from '../message/call-stage.ts'
 import { OutputShape } from '../message/output-shape.ts'
 import {
   ID_EXPECTED,
@@ -63,9 +64,9 @@ function asJson<T>(given: object, kind: { parse(value: unknown): T }, expected: 
 /** What an answer has to be, as it is kept. Throws `invalid-request` where no model could be told it. */
 function shapeOf(output: NonNullable<SendOptions['output']>): OutputShape {
   // No schema has a keyword of that name.
-  const isPlain = '~standard' in output || !('schema' in output)
+  const isPlain = !(output instanceof Object) || '~standard' in output || !('schema' in output)
   const { schema, jsonSchema, ...more } = isPlain ? { schema: output } : (output as OutputOptions)
-  const shape = { ...more, schema: jsonSchema ?? jsonSchemaOf(schema) }
+  const shape = { ...more, schema: schema instanceof Object && jsonSchemaOf(jsonSchema ?? schema) }
   return asJson(
     shape,
     OutputShape,
@@ -190,6 +191,12 @@ export function editIntent(
   return { ...commandIntent(body, { message, headId: newId }), message, runId }
 }
 
+/** What a call has to wait for where this is said of it. */
+const WAITS: Partial<Record<CallWord['type'], CallStage>> = {
+  approve: 'approval',
+  toolResult: 'client',
+}
+
 /** What somebody says about a call that waits. */
 export function callIntent(
   state: SessionState,
@@ -197,14 +204,19 @@ export function callIntent(
   given: CallWord,
   { createId }: Given,
 ): Intent {
-  const message = waitingIn(state).find(({ id, toolCallId }) => id === callId || toolCallId === callId)
-  if (!message) throw new TidemarkError('not-found', `callId: no call ${callId} waits in this session`)
-  try {
-    const plain: unknown = JSON.parse(JSON.stringify({ ...given, id: createId(), messageId: message.id }))
-    return commandIntent(Command.parse(plain))
-  } catch {
-    throw invalid(`${given.type}: expected plain JSON`)
+  const named = waitingIn(state).filter(({ id, toolCallId }) => id === callId || toolCallId === callId)
+  const stage = WAITS[given.type]
+  const message = named.find((call) => !stage || call.stage === stage)
+  if (!message) {
+    const what = named[0] && (stage === 'client' ? ' for a result' : ' to be allowed')
+    throw new TidemarkError('not-found', `callId: no call ${callId} waits${what ?? ''} in this session`)
   }
+  const said = { ...given, id: createId(), messageId: message.id }
+  const expected = `${given.type}: expected plain JSON, and text as a reason or an error`
+  const command = asJson(said, Command, expected)
+  // What JSON cannot say is left out of it, and a call would be executed with something else than was said.
+  for (const key in given) if (given[key] !== undefined && !(key in command)) throw invalid(expected)
+  return commandIntent(command)
 }
 
 /** The branch through `messageId`, shown to its end. */

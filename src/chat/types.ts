@@ -3,7 +3,6 @@ import type { ContextView } from '../context/view.ts'
 import type { Store } from '../lib/cell.ts'
 import type { Env } from '../lib/env.ts'
 import type { ErrorData } from '../lib/errors.ts'
-import type { JsonSchema } from '../lib/json-schema.ts'
 import type { Schema } from '../lib/standard-schema.ts'
 import type { Message, Session, ToolMessage, UserBlock } from '../message/schema.ts'
 import type { WhenBusy } from '../protocol/commands.ts'
@@ -81,7 +80,7 @@ export interface SendOptions {
 export interface OutputOptions {
   schema: Schema
   /** The schema as JSON Schema, where its library cannot say that itself: `zod/mini` (`z.toJSONSchema(schema)`), Valibot. */
-  jsonSchema?: JsonSchema
+  jsonSchema?: object
   /** For the model: what this is. @default 'output' */
   name?: string
   /** Whether the provider is to hold the model to the schema, where it can; not every schema is fit for that. @default false */

@@ -71,7 +71,7 @@ export function errorData(thrown: unknown, fallback: ErrorCode = 'server'): Erro
 /** What a thrown value says; anything can be thrown, also what cannot be made a string. */
 function wordsOf(thrown: unknown): string {
   try {
-    return String(thrown instanceof Error ? thrown.message : thrown)
+    return String((thrown instanceof Error && thrown.message) || thrown)
   } catch {
     return 'something was thrown that has no words'
   }

@@ -33,17 +33,20 @@ export interface StandardSchema<Input = unknown, Output = Input> {
 /** The type of what a schema lets through. */
 export type OutputOf<S> = S extends StandardSchema<unknown, infer Output> ? Output : unknown
 
-/** A schema in either language. */
-export type Schema = JsonSchema | StandardSchema
+/** A schema in either language. JSON Schema is any object: the libraries that make it have types of their own for it. */
+export type Schema = object | StandardSchema
 
 const isStandard = (schema: Schema): schema is StandardSchema => '~standard' in schema
 
+/** A JSON Schema without its dialect: that is ours, whatever it says. */
+const plain = ({ $schema: _, ...rest }: Readonly<Record<string, unknown>>): JsonSchema => rest
+
 /** The schema as JSON Schema; undefined where its library cannot say it, or not this one. */
 export function jsonSchemaOf(schema: Schema): JsonSchema | undefined {
-  if (!isStandard(schema)) return schema
+  if (!isStandard(schema)) return plain({ ...schema })
   try {
-    const { $schema: _, ...rest } = schema['~standard'].jsonSchema?.input({ target: 'draft-2020-12' }) ?? {}
-    return Object.keys(rest).length > 0 ? rest : undefined
+    const said = plain(schema['~standard'].jsonSchema?.input({ target: 'draft-2020-12' }) ?? {})
+    return Object.keys(said).length > 0 ? said : undefined
   } catch {
     return undefined
   }
@@ -64,6 +67,6 @@ export async function conform(
     const found = await schema['~standard'].validate(value)
     return found.issues ? { problem: found.issues.map(wordsOf).join('; ') } : { value: found.value }
   }
-  const problems = violations(schema, value)
+  const problems = violations(plain({ ...schema }), value)
   return problems.length > 0 ? { problem: problems.join('; ') } : { value }
 }

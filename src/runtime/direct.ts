@@ -7,7 +7,7 @@ import type { Command, WhenBusy } from '../protocol/commands.ts'
 import { readCalls } from '../turn/call-log.ts'
 import { decided, decisionEvent } from '../turn/decision.ts'
 import type { RunOptions } from '../turn/run-turn.ts'
-import type { Tool } from '../turn/tool.ts'
+import { expectTools, type Tool } from '../turn/tool.ts'
 import type { WatchCalls } from '../turn/watch.ts'
 import { begin, newRuns, type Runs, turn } from './direct-run.ts'
 import { firstWord } from './first-word.ts'
@@ -181,7 +181,8 @@ export function direct(options: DirectOptions): Runtime {
     hasMethod(options?.model, 'stream'),
     'model: expected a model, such as openaiChat(name, options)',
   )
-  const { model } = options
+  const { model, tools } = options
+  expectTools(tools)
   let host: RuntimeHost | undefined
   const runs = newRuns(options)
 

@@ -10,6 +10,8 @@ export interface Gate {
   readonly signal: AbortSignal
   /** What `work` resolves or rejects with, or `STOPPED`, whichever is first. What it does after that is ignored. */
   race<T>(work: PromiseLike<T>): Promise<T | typeof STOPPED>
+  /** Calls back once it is stopped, and returns what ends that. For many: they need not each listen to the signal. */
+  onStop(listener: () => void): () => void
   stop(reason: unknown): void
   /** Lets go of the outer signal. */
   close(): void
@@ -26,6 +28,11 @@ export function openGate(outer: AbortSignal): Gate {
     for (const end of waiting) end()
     waiting.clear()
   }
+  const onStop = (listener: () => void) => {
+    if (signal.aborted) listener()
+    else waiting.add(listener)
+    return () => void waiting.delete(listener)
+  }
   const onAbort = () => stop(outer.reason)
   if (outer.aborted) stop(outer.reason)
   else outer.addEventListener('abort', onAbort, { once: true })
@@ -33,10 +40,7 @@ export function openGate(outer: AbortSignal): Gate {
     signal,
     race: (work) =>
       new Promise((resolve, reject) => {
-        const end = () => resolve(STOPPED)
-        if (signal.aborted) end()
-        else waiting.add(end)
-        const settled = () => waiting.delete(end)
+        const settled = onStop(() => resolve(STOPPED))
         work.then(
           (value) => {
             settled()
@@ -48,6 +52,7 @@ export function openGate(outer: AbortSignal): Gate {
           },
         )
       }),
+    onStop,
     stop,
     close: () => outer.removeEventListener('abort', onAbort),
   }

@@ -35,7 +35,10 @@ export function callOptionsOf(run: Run): CallOptions | undefined {
   const output = outputOf(run)
   if (!output) return call
   if (!structured)
-    throw new TidemarkError('invalid-request', 'structured: expected it, since an answer is to have a shape')
+    throw new TidemarkError(
+      'invalid-request',
+      'structured: expected direct({ structured }), since the answer is to have a shape',
+    )
   const { schema, name, strict } = output
   return { ...call, output: { schema, ...(name && { name }), ...(strict && { strict }) } }
 }

@@ -27,7 +27,7 @@ export function settled(message: ToolMessage, result: ToolResult, now: number): 
   const { stage: _, expiresAt: __, attempts: ___, approved: ____, ...rest } = message
   const { isError, details } = result
   const changed = message.arguments === undefined ? '' : `,"arguments":${JSON.stringify(message.arguments)}`
-  const text = changed && !isError ? `${result.text.slice(0, -1)}${changed}}` : result.text
+  const text = changed ? `${result.text.slice(0, -1)}${changed}}` : result.text
   return {
     ...rest,
     status: 'completed',

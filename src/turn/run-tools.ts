@@ -87,8 +87,12 @@ async function resultOf(
   if (known) return known
   const attempt = (message.attempts ?? 0) + 1
   const { sessionId } = options
-  const context = { signal: gate.signal, toolCallId: call.id, key, sessionId, attempt }
+  // A signal for each: many that listen to one are taken for a leak.
+  const own = new AbortController()
+  const release = gate.onStop(() => own.abort(gate.signal.reason))
+  const context = { signal: own.signal, toolCallId: call.id, key, sessionId, attempt }
   const result = (await tool.execute?.(args, context, env)) ?? failure(CUT_OFF)
+  release()
   await executions?.end(key, result)
   return result
 }

@@ -40,7 +40,7 @@ const FOR_EVER = 2 ** 31 - 1
 const TASK = { type: 'object', properties: { task: { type: 'string' } }, required: ['task'] }
 
 /** How deep a session is among sub-runs. */
-const depthOf = (sessionId: string): number => Number(/^sub(\d)_/.exec(sessionId)?.[1] ?? 0)
+const depthOf = (sessionId: string): number => Number(/^sub(\d+)_/.exec(sessionId)?.[1] ?? 0)
 
 /** Resolves once nothing is under way in a session any more, as far as is known here. */
 function resting(session: SubSession, signal: AbortSignal): Promise<void> {
@@ -84,6 +84,9 @@ async function runIn(
     if (answer.status === 'interrupted' && attempt > 1) answer = await mended(session, answer, signal)
     if (answer.error) throw errorFrom(answer.error)
     if (answer.status !== 'completed') throw new TidemarkError('aborted', 'the sub-run was stopped')
+    // Its calls were answered, and nobody asked the model what it makes of that.
+    if (answer.role === 'assistant' && answer.stopReason === 'toolUse')
+      throw new TidemarkError('aborted', 'the sub-run ended before it had an answer')
     return textOf(answer)
   } finally {
     signal.removeEventListener('abort', stop)
@@ -120,7 +123,7 @@ export function sessionTool<const S extends Schema = Schema>({
       if (depth > maxDepth)
         throw new TidemarkError('invalid-request', `a sub-run of ${maxDepth} others begins no other`)
       const said = input ? input(args as Arguments<S>) : String(Object(args).task)
-      const id = `sub${depth}_${key.slice(-54)}`
+      const id = `sub${depth}_${key.slice(-48)}`
       return runIn(chat().session(id), said, { id, of: { sessionId, key } }, context)
     },
   })

@@ -2,7 +2,6 @@ import type { ToolSpec } from '../adapters/contract.ts'
 import type { Env } from '../lib/env.ts'
 import { errorData, TidemarkError } from '../lib/errors.ts'
 import { expectOption } from '../lib/expect.ts'
-import type { JsonSchema } from '../lib/json-schema.ts'
 import {
   conform,
   jsonSchemaOf,
@@ -42,7 +41,7 @@ export interface ToolOptions<S extends Schema = Schema> {
    * The arguments as JSON Schema, for the model, where the library of `parameters` cannot say that itself: `zod/mini`
    * (`z.toJSONSchema(schema)`), Valibot (`toJsonSchema(schema)`).
    */
-  jsonSchema?: JsonSchema
+  jsonSchema?: object
   /** Whether the provider is to hold the model to the schema, where it can. @default false */
   strict?: boolean
   /**
@@ -92,13 +91,25 @@ export interface Tool {
   serve?(call: ServedCall, lent: ServingPage): Promise<Served | undefined>
 }
 
+/** Throws `invalid-request` where a model could not tell two tools apart. */
+export function expectTools(tools: readonly Tool[] = []): void {
+  const names = tools.map(({ spec }) => spec.name)
+  for (const [at, name] of names.entries())
+    expectOption(names.indexOf(name) === at, `tools: expected names of their own, got ${name} twice`)
+}
+
 const written = (ok: boolean, value: string, more = ''): string =>
   `{"ok":${ok},"${ok ? 'data' : 'error'}":${value}${more}}`
 
 /** A result as the model reads it. What is too long is the beginning of its text, and says so. */
 function resultOf(ok: boolean, value: unknown, maxTokens: number): ToolResult {
   // What returns nothing that JSON can say did its work all the same: null stands for it.
-  const json = JSON.stringify(value) ?? 'null'
+  let json: string
+  try {
+    json = JSON.stringify(value) ?? 'null'
+  } catch (thrown) {
+    return failure(`the tool was executed, but what it returned is no JSON: ${errorData(thrown).message}`)
+  }
   const whole = typeof value === 'string' ? value : json
   const kept = cut(whole, maxTokens)
   if (kept === whole) return { text: written(ok, json), isError: !ok }
@@ -162,12 +173,15 @@ async function execute(
  */
 export function tool<const S extends Schema>(options: ToolOptions<S>): Tool {
   const { name, description, strict, parameters } = options
-  expectOption(typeof name === 'string' && name !== '', 'name: expected a name')
+  expectOption(
+    typeof name === 'string' && /^[\w.:-]{1,128}$/.test(name),
+    `name: expected at most 128 letters, digits, or _ . : -, got ${JSON.stringify(name)}`,
+  )
   expectOption(
     parameters instanceof Object,
     `parameters: expected JSON Schema or a Standard Schema of ${name}`,
   )
-  const said = options.jsonSchema ?? jsonSchemaOf(parameters)
+  const said = jsonSchemaOf(options.jsonSchema ?? parameters)
   expectOption(
     said !== undefined,
     `jsonSchema: expected JSON Schema; the schema in parameters of ${name} cannot say it itself`,

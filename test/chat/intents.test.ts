@@ -36,6 +36,15 @@ describe('what is said', () => {
     ])
   })
 
+  test.each([true, 'object', { schema: 'object' }, 1])('of %j no answer can be asked for', (output) => {
+    expect(() => sendIntent(talk, 'b', 'hi', Object({ output }), given())).toThrow(
+      expect.objectContaining({
+        code: 'invalid-request',
+        message: expect.stringMatching(/^output: expected/),
+      }),
+    )
+  })
+
   test('first begins the session', () => {
     const { requests, session: begun } = sendIntent(emptyState(SESSION), null, 'hi', {}, given())
     expect(requests.map(({ request }) => request.type)).toEqual(['createSession', 'send'])

@@ -80,7 +80,36 @@ describe.each(SCENES)('over %s', (_, open) => {
     await scene.session.approve('call_1', { arguments: 'Bob' })
     await ends(scene)
     expect(scene.executed).toEqual([])
-    expect(resultsIn(scene.session)).toMatchObject([{ error: 'the arguments do not fit: expected object' }])
+    const error = 'the arguments do not fit: expected object'
+    // The model's own did.
+    expect(resultsIn(scene.session)).toEqual([{ ok: false, error, arguments: 'Bob' }])
+  })
+
+  test('what is said that does not fit the call is refused, and the call goes on waiting', async () => {
+    const { scene } = await asked(['send', { to: 'Ada' }], ['ask'])
+    const { session } = scene
+    await waits(scene, 'approval', 'client')
+    for (const wrong of [
+      // As JSON it would be nothing, and the call be executed with what the model asked for.
+      session.approve('call_1', { arguments: () => 'Bob' }),
+      session.approve('call_1', { arguments: 1n }),
+      session.toolResult('call_2', { data: Symbol('blue') }),
+    ])
+      expect(await ending(wrong)).toBe('invalid-request')
+    for (const [wrong, words] of [
+      [session.toolResult('call_1', { data: 1 }), 'call_1 waits for a result'],
+      [session.approve('call_2'), 'call_2 waits to be allowed'],
+      [session.approve('call_3'), 'call_3 waits in this session'],
+    ] as const)
+      await expect(wrong).rejects.toMatchObject({
+        code: 'not-found',
+        message: expect.stringContaining(`no call ${words}`),
+      })
+    expect(stages(session)).toEqual(['approval', 'client'])
+    await session.reject('call_1')
+    await session.reject('call_2')
+    await ends(scene)
+    expect(scene.executed).toEqual([])
   })
 
   test('one that is not allowed is not executed, and the model is told why', async () => {

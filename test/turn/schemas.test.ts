@@ -1,10 +1,13 @@
 import { toJsonSchema, toStandardJsonSchema } from '@valibot/to-json-schema'
 import { type } from 'arktype'
 import * as v from 'valibot'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import * as zod from 'zod'
 import * as z from 'zod/mini'
 import type { JsonSchema } from '../../src/lib/json-schema.ts'
+import { type DirectOptions, direct } from '../../src/runtime/direct.ts'
+import { createChatHandler } from '../../src/server/chat/handler.ts'
+import { sqliteStore } from '../../src/server/sqlite/store.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 import { type Tool, type ToolOptions, tool } from '../../src/turn/tool.ts'
 import { play } from './stage.ts'
@@ -33,7 +36,7 @@ const ADDERS: Readonly<Record<string, Tool>> = {
   Valibot: tool({
     name,
     parameters: byValibot,
-    jsonSchema: toJsonSchema(byValibot) as JsonSchema,
+    jsonSchema: toJsonSchema(byValibot),
     execute: ({ a, b }) => a + b,
   }),
   'Valibot with its converter': tool({
@@ -57,6 +60,7 @@ describe.each(Object.entries(ADDERS))('a tool in %s', (_, adder) => {
     await play({ model, tools: [adder] })
     const { parameters } = model.calls[0]?.context.tools?.[0] ?? {}
     expect(parameters).toMatchObject(NUMBERS)
+    expect(parameters).not.toHaveProperty('$schema')
   })
 
   test('is executed with what fits', async () => {
@@ -108,7 +112,11 @@ describe('refused is', () => {
   const execute = () => 1
   const mute = 'jsonSchema: expected JSON Schema; the schema in parameters of add cannot say it itself'
   test.each<[string, Partial<ToolOptions>, string]>([
-    ['a tool without a name', { name: '' }, 'name: expected a name'],
+    ...['', 'add up', 'añadir', 'a'.repeat(129)].map((wrong): [string, Partial<ToolOptions>, string] => [
+      `a tool named ${JSON.stringify(wrong)}`,
+      { name: wrong },
+      `name: expected at most 128 letters, digits, or _ . : -, got ${JSON.stringify(wrong)}`,
+    ]),
     [
       'one without a schema',
       { parameters: undefined as never },
@@ -121,4 +129,19 @@ describe('refused is', () => {
       expect.objectContaining({ code: 'invalid-request', message }),
     )
   })
+})
+
+test('two tools of one name are refused by whoever is given them', () => {
+  const adder = tool({ name, parameters: NUMBERS, execute: () => 1 })
+  const model = scriptedModel([])
+  const store = sqliteStore(':memory:')
+  onTestFinished(() => store.close())
+  for (const made of [direct, (given: DirectOptions) => createChatHandler({ ...given, store })]) {
+    expect(() => made({ model, tools: [adder, { ...adder }] })).toThrow(
+      expect.objectContaining({
+        code: 'invalid-request',
+        message: 'tools: expected names of their own, got add twice',
+      }),
+    )
+  }
 })

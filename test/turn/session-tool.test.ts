@@ -5,6 +5,7 @@ import type { ScriptStep } from '../../src/testing/scripted-model.ts'
 import { sessionTool } from '../../src/turn/session-tool.ts'
 import { tool } from '../../src/turn/tool.ts'
 import { noStrayRejections } from '../chat/world.ts'
+import { assistantMessage } from '../support/messages.ts'
 import { calling, callsIn, resultsIn, SCENES, type Scene, type SceneOptions } from './scenes.ts'
 
 noStrayRejections()
@@ -12,6 +13,7 @@ noStrayRejections()
 const tools: SceneOptions['tools'] = (spy, chat) => [
   sessionTool({ name: 'research', chat }),
   tool({ name: 'look', parameters: { type: 'object' }, execute: spy('look') }),
+  tool({ name: 'wait', parameters: {}, execute: spy('wait', () => new Promise(() => {})) }),
 ]
 
 const isOver = ({ session }: Scene, words = 'Told.') => {
@@ -119,6 +121,18 @@ describe.each(SCENES)('over %s', (_name, open) => {
     expect(resultsIn(scene.session)).toMatchObject([{ ok: false }])
   })
 
+  test('that it was stopped among its calls is told, and not taken for an answer', async () => {
+    const { scene } = await asked((answered) => (answered === 0 ? calling(['wait']) : 'Found.'))
+    await scene.until(() => scene.executed.length === 1)
+    const sub = subOf(scene)
+    await scene.until(() => sub.get().messages.length === 3)
+    await sub.stop()
+    await scene.until(() => isOver(scene))
+    expect(resultsIn(scene.session)).toEqual([
+      { ok: false, error: 'the sub-run ended before it had an answer' },
+    ])
+  })
+
   test('that it failed is told', async () => {
     const { scene } = await asked(() => [{ error: { code: 'auth', message: 'No key.' } }])
     await scene.until(() => isOver(scene))
@@ -138,4 +152,30 @@ describe.each(SCENES)('over %s', (_name, open) => {
     await scene.until(() => second.get().messages.length === 4)
     expect(resultsIn(second)).toMatchObject([{ ok: false, error: expect.stringMatching(/begins no other/) }])
   })
+})
+
+test('how deep it is, is known of whatever depth, and its message can be named after any call', async () => {
+  const begun: string[] = []
+  const session = (id: string) => ({
+    get: () => ({ messages: [], status: 'ready' }),
+    subscribe: () => () => {},
+    async send(_: unknown, options: { id: string }) {
+      begun.push(id, options.id)
+      return { answer: Promise.resolve(assistantMessage('a')) }
+    },
+    retry: () => expect.unreachable(),
+    stop: async () => {},
+  })
+  const research = sessionTool({ name: 'research', chat: () => ({ session }), maxDepth: 12 })
+  const key = `${'k'.repeat(64)}_0`
+  const begin = (sessionId: string) =>
+    research.execute?.(
+      { task: 'Find it.' },
+      { key, sessionId, toolCallId: 'c', attempt: 1, signal: new AbortController().signal },
+      { sleep: () => new Promise(() => {}) },
+    )
+  expect(await begin('sub11_x')).toMatchObject({ isError: false })
+  expect(begun[0]).toMatch(/^sub12_k+_0$/)
+  expect(Math.max(...begun.map((id) => id.length))).toBeLessThanOrEqual(60)
+  expect(await begin('sub12_x')).toMatchObject({ isError: true })
 })

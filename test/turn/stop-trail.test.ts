@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import type { ToolMessage } from '../../src/message/schema.ts'
 import { textOf } from '../../src/message/text.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
@@ -38,3 +38,25 @@ test.each(['started', 'client'] as const)(
     expect(settled?.message && textOf(settled.message)).toMatch(/may have been carried out/)
   },
 )
+
+test('two hundred calls at once each hear of a stop, and nothing is taken for a leak', async () => {
+  const warnings: Error[] = []
+  const onWarning = (warning: Error) => warnings.push(warning)
+  process.on('warning', onWarning)
+  onTestFinished(() => void process.off('warning', onWarning))
+  const stop = new AbortController()
+  const stopped = new Set<number>()
+  let begun = 0
+  const wait = tool('wait', (args, { signal }) => {
+    signal.addEventListener('abort', () => stopped.add(Object(args).n))
+    if (++begun === 200) stop.abort()
+    return new Promise(() => {})
+  })
+  const calls = Array.from({ length: 200 }, (_, n) => ({ toolCall: { name: 'wait', arguments: { n } } }))
+  const model = scriptedModel([calls])
+  const { messages } = await play({ model, tools: [wait], signal: stop.signal })
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(messages.filter(({ role }) => role === 'tool').length).toBe(200)
+  expect(stopped.size).toBe(200)
+  expect(warnings).toEqual([])
+})

@@ -1,6 +1,7 @@
 import { TidemarkError } from '../../lib/errors.ts'
 import { expectOption, hasMethod } from '../../lib/expect.ts'
 import { traceOf, traceparentAfter } from '../../lib/trace.ts'
+import { expectTools } from '../../turn/tool.ts'
 import { corsHeaders, preflight, withHeaders } from '../http/cors.ts'
 import { errorResponse, isUnexpected, publicError } from '../http/errors.ts'
 import { getCalls } from './calls.ts'
@@ -87,9 +88,10 @@ async function answer(
  * ```
  */
 export function createChatHandler(options: ChatHandlerOptions): ChatHandler {
-  const { store, model } = options ?? {}
+  const { store, model, tools } = options ?? {}
   expectOption(hasMethod(store, 'transact'), 'store: expected a HistoryStore, such as sqliteStore(path)')
   expectOption(hasMethod(model, 'stream'), 'model: expected a model, such as openaiChat(name, options)')
+  expectTools(tools)
   const closing = new AbortController()
   const ctx = createContext(options, closing.signal)
   const runs: Runs = new Map()
