@@ -5,12 +5,13 @@ import { keptEstimates } from '../context/kept-estimates.ts'
 import { type MixOptions, recommendedMix } from '../context/mix.ts'
 import { recalled } from '../context/notes.ts'
 import { type AssembleOptions, openDraft } from '../context/open-draft.ts'
-import type { Recall, Recalled } from '../context/recalled.ts'
+import type { Recall } from '../context/recalled.ts'
 import type { SessionRecords } from '../context/session-records.ts'
 import { summarised } from '../context/summary.ts'
-import { type ErrorData, errorData } from '../lib/errors.ts'
-import { textOf } from '../message/text.ts'
+import type { ErrorData } from '../lib/errors.ts'
+import { expectNumber, expectOption } from '../lib/expect.ts'
 import { modelEstimates } from './model-estimates.ts'
+import { recaller } from './recaller.ts'
 import type { ContextInput } from './run-turn.ts'
 import {
   keepSummaries,
@@ -32,8 +33,13 @@ export interface DefaultContextOptions extends MixOptions, Pick<AssembleOptions,
   summary?: SummaryOptions
   /** Where summaries are kept. @default with `direct` the chat's own storage, else the memory of this process */
   records?: (sessionId: string) => SessionRecords
-  /** Looks for what may help to answer, once for each question. @default nothing is looked for */
+  /**
+   * Looks for what may help to answer, once for each question; it is told the question as it was written, whatever `redact`
+   * replaces in what is sent. @default nothing is looked for
+   */
   recall?: Recall
+  /** Milliseconds that a model call waits for what is recalled, and then does without. @default 10_000 */
+  recallPatience?: number
   /** Policies of your own, before the history is cut. */
   policies?: readonly Policy[]
 }
@@ -46,31 +52,11 @@ export interface DefaultContext extends AssembledContext {
   recallError?: ErrorData
 }
 
-interface Found {
-  items: readonly Recalled[]
-  error?: ErrorData
-}
-
-/** What memory has to say to the newest question; asked once, however many steps the answer takes. */
-function recaller(recall: Recall | undefined, turns: number) {
-  const asked = new WeakMap<object, Promise<Found>>()
-  return async (draft: Draft, { sessionId, signal, messages }: ContextInput): Promise<Found> => {
-    const question = draft.turns.at(-1)?.items.find(({ message }) => message.role === 'user')?.message
-    if (!recall || !question) return { items: [] }
-    const near = draft.turns.slice(-turns).flatMap(({ items }) => items.map(({ message }) => message.id))
-    const ask = async (): Promise<Found> => {
-      try {
-        const query = { sessionId, text: textOf(question), exclude: new Set(near) }
-        return { items: await recall(query, { signal }) }
-      } catch (thrown) {
-        return { items: [], error: errorData(thrown, 'server') }
-      }
-    }
-    const known = messages.at(-1)?.role === 'user' ? undefined : asked.get(question)
-    const found = known ?? ask()
-    asked.set(question, found)
-    return found
-  }
+function summariesOf({ summarise, summary }: DefaultContextOptions, turns: number): Summaries {
+  const expected =
+    "summarise: expected a function, such as summariseWith(model), for the strategy 'summarize'"
+  expectOption(summarise !== undefined, expected)
+  return keepSummaries(summarise, { turns, ...summary })
 }
 
 /**
@@ -87,14 +73,12 @@ export function defaultContext(
   options: DefaultContextOptions = {},
 ): ((input: ContextInput) => Promise<DefaultContext>) & { watch?: WatchCalls } {
   const { summarise, strategy = summarise ? 'summarize' : 'drop_oldest_pair', turns = 5 } = options
+  expectNumber('recallPatience', options.recallPatience)
   const mix = recommendedMix({ ...options, strategy, turns })
   const own = options.estimate && keptEstimates(options.estimate)
   const byModel = modelEstimates()
-  const recallFor = recaller(options.recall, turns)
-  const summaries: Summaries | undefined =
-    summarise && strategy === 'summarize'
-      ? keepSummaries(summarise, { turns, ...options.summary })
-      : undefined
+  const recallFor = recaller(options.recall, turns, options.recallPatience)
+  const summaries = strategy === 'summarize' ? summariesOf(options, turns) : undefined
 
   async function summaryFor(given: Draft, first: Draft, space: Space, input: ContextInput) {
     const { sessionId, env, signal, preview = false } = input

@@ -11,7 +11,9 @@ import {
 } from '../context/summary.ts'
 import type { Env } from '../lib/env.ts'
 import { type ErrorData, errorData, TidemarkError } from '../lib/errors.ts'
+import { expectNumber } from '../lib/expect.ts'
 import type { Message } from '../message/schema.ts'
+import { lateness } from './lateness.ts'
 
 /**
  * Puts messages into few words: an app's own function, or a model (`summariseWith`). Where there is a summary already, the first
@@ -59,8 +61,8 @@ export interface SummaryInput {
 /** What is known of one session. */
 interface Known {
   summaries: readonly Summary[]
-  /** A summariser at work. */
-  job?: Promise<Summary | ErrorData> | undefined
+  /** A summariser at work, and whether somebody has waited for it in vain: nobody does so again. */
+  job?: { done: Promise<Summary | ErrorData>; late: boolean } | undefined
   /** What could not be summarised: not tried again before there is more. */
   failed?: { digest: string; error: ErrorData }
 }
@@ -71,6 +73,10 @@ const MOST_SUMMARIES = 4
 /** Sessions whose summaries are kept in memory. */
 const MOST_SESSIONS = 100
 const PATIENCE = 20_000
+/** A summary takes at most this part of the space, */
+const MOST_SHARE = 0.5
+/** and, beyond so many tokens, no more than what it stands for. */
+const SHORT = 1_000
 
 /** Those that stand for most, this one among them. */
 const withSummary = (all: readonly Summary[], made: Summary): Summary[] =>
@@ -107,6 +113,13 @@ async function knownOf({ sessions }: Keeper, { sessionId, records }: SummaryInpu
   return known
 }
 
+/** How long a summary of so many turns is, and how long it may be: it is there to make room. */
+function lengthOf(text: string, { space, shown }: SummaryInput, covered: number) {
+  const stoodFor = shown.slice(0, covered).reduce((sum, { tokens }) => sum + tokens, 0)
+  const most = Math.floor(Math.min(space.available * MOST_SHARE, Math.max(SHORT, stoodFor)))
+  return { tokens: space.estimate.text(text), most }
+}
+
 /** Asks the summariser. Never rejects. */
 async function make(
   { summarise }: Keeper,
@@ -119,6 +132,9 @@ async function make(
     const text = await summarise(messages, { signal: input.signal })
     if (typeof text !== 'string' || text.trim() === '')
       throw new TidemarkError('protocol', 'summarise: expected a text that is not empty')
+    const { tokens, most } = lengthOf(text, input, plan.covered)
+    if (tokens > most)
+      throw new TidemarkError('protocol', `summarise: expected at most ${most} tokens, got ${tokens}`)
     const made = { ids: [...plan.ids], digest: plan.digest, text }
     const before = known.summaries
     known.summaries = withSummary(before, made)
@@ -136,19 +152,29 @@ async function make(
 /** The summary to use; where it is time for another, that one, if it comes in time. */
 async function use(keeper: Keeper, known: Known, input: SummaryInput, late: Promise<'late' | 'aborted'>) {
   const sizes = input.shown.map(({ tokens }) => tokens)
+  const { available, estimate } = input.space
+  // One that was made for a larger window would take the place of what it stands for, and then not fit itself.
+  const fits = ({ text }: Summary) => estimate.text(text) <= available * MOST_SHARE
   let state: SummaryReport['state'] = 'kept'
   for (;;) {
-    const best = bestSummary(input.turns, known.summaries, keeper.digests)
+    const best = bestSummary(input.turns, known.summaries.filter(fits), keeper.digests)
     const covered = best?.covered ?? 0
     const plan = planSummary(input.turns, sizes, covered, input.space, keeper.options, keeper.digests)
     if (!plan || input.preview) return best ? outcomeOf(best, state) : {}
     if (known.failed?.digest === plan.digest) return outcomeOf(best, 'failed', known.failed.error)
     // One call at a time: who finds another waits for that.
-    known.job ??= make(keeper, known, input, { plan, present: best?.summary }).finally(() => {
-      known.job = undefined
-    })
-    const outcome = await Promise.race([known.job, late])
+    const others = known.job
+    const done = () =>
+      make(keeper, known, input, { plan, present: best?.summary }).finally(() => {
+        known.job = undefined
+      })
+    const job = others ?? { done: done(), late: false }
+    known.job = job
+    const outcome = await Promise.race([job.done, job.late ? ('late' as const) : late])
+    if (outcome === 'late') job.late = true
     if (outcome === 'late' || outcome === 'aborted') return outcomeOf(best, outcome)
+    // Another call's summary was given up with that call; this one still wants it.
+    if (others && 'code' in outcome && outcome.code === 'aborted' && !input.signal.aborted) continue
     if ('code' in outcome) return outcomeOf(best, outcome.code === 'aborted' ? 'aborted' : 'failed', outcome)
     state = best || state !== 'kept' ? 'extended' : 'made'
   }
@@ -156,6 +182,7 @@ async function use(keeper: Keeper, known: Known, input: SummaryInput, late: Prom
 
 /** Summaries of sessions: read, used while they are true, extended when it is time; one call at a time in each session. */
 export function keepSummaries(summarise: Summarise, options: SummaryOptions = {}): Summaries {
+  for (const [name, value] of Object.entries(options)) expectNumber(`summary.${name}`, value)
   const keeper: Keeper = { summarise, options, sessions: new Map(), digests: new WeakMap() }
   return {
     async of(input) {
@@ -178,25 +205,6 @@ const outcomeOf = (
   ...(best && { use: best }),
   report: { state, messages: best?.summary.ids.length ?? 0, ...(error && { error }) },
 })
-
-/** Resolves when a call has waited long enough, or is not wanted any more. */
-async function lateness(
-  { env, signal }: Pick<SummaryInput, 'env' | 'signal'>,
-  patience: number,
-  wait: AbortController,
-): Promise<'late' | 'aborted'> {
-  const end = () => wait.abort()
-  if (signal.aborted) end()
-  signal.addEventListener('abort', end, { once: true })
-  try {
-    await env.sleep(patience, wait.signal)
-    return 'late'
-  } catch {
-    return 'aborted'
-  } finally {
-    signal.removeEventListener('abort', end)
-  }
-}
 
 /** What is stored that can be read. */
 async function stored(records: SessionRecords | undefined): Promise<Summary[]> {

@@ -87,6 +87,29 @@ describe('memory', () => {
   })
 })
 
+describe('a memory that misbehaves', () => {
+  test('and never answers is waited for so long and no longer, also by a run that is stopped', async () => {
+    const never = () => new Promise<never>(() => undefined)
+    const made = await defaultContext({ recall: never, recallPatience: 1 })(inputOf(chatOf(1)))
+    expect(made.recallError).toMatchObject({ code: 'timeout' })
+    expect(made.messages).toHaveLength(3)
+    const run = new AbortController()
+    const stopped = defaultContext({ recall: never })(inputOf(chatOf(1), { signal: run.signal }))
+    run.abort()
+    expect((await stopped).recallError).toMatchObject({ code: 'aborted' })
+  })
+
+  test.each<[unknown]>([[undefined], [[null]], [[{ text: 1 }]], [[{ text: 'no source' }]], [{ length: 1 }]])(
+    'and answers with %j is done without, and that is said',
+    async (answer) => {
+      const recall = async () => answer as Recalled[]
+      const made = await defaultContext({ recall })(inputOf(chatOf(1)))
+      expect(made.recallError).toBeDefined()
+      expect(made.notes).toEqual([])
+    },
+  )
+})
+
 describe('a model as summariser', () => {
   const { signal } = new AbortController()
 

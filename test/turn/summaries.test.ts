@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createRedaction } from '../../src/context/redact.ts'
+import { platformEnv } from '../../src/lib/env.ts'
 import { TidemarkError } from '../../src/lib/errors.ts'
 import { textOf } from '../../src/message/text.ts'
 import { createHold } from '../../src/testing/scripted-model.ts'
@@ -115,6 +116,72 @@ describe('a summary', () => {
     expect((await show(chatOf(8), { signal: run.signal })).summary?.state).toBe('aborted')
     expect((await show(chatOf(8))).summary?.state).toBe('made')
     expect(asked).toHaveLength(2)
+  })
+
+  test('that never comes is waited for once: later calls do without it at once', async () => {
+    const naps: number[] = []
+    const env = {
+      ...platformEnv,
+      sleep: async (ms: number, signal?: AbortSignal) => {
+        naps.push(ms)
+        return platformEnv.sleep(naps.length > 1 ? 1e6 : 1, signal)
+      },
+    }
+    const { asked, show } = stage([() => new Promise<string>(() => undefined)])
+    expect((await show(chatOf(8), { env })).summary?.state).toBe('late')
+    expect((await show(chatOf(9), { env })).summary?.state).toBe('late')
+    expect(asked).toHaveLength(1)
+    expect(naps[0]).toBe(20_000)
+  })
+
+  test('that was given up with another call is asked for by the one that waited with it', async () => {
+    const run = new AbortController()
+    const { asked, show } = stage([
+      () =>
+        new Promise((_, reject) => {
+          run.signal.addEventListener('abort', () => reject(run.signal.reason))
+        }),
+    ])
+    const stopped = show(chatOf(8), { signal: run.signal })
+    const waiting = show(chatOf(8))
+    await expect.poll(() => asked.length).toBe(1)
+    run.abort()
+    expect((await stopped).summary?.state).toBe('aborted')
+    expect((await waiting).summary?.state).toBe('made')
+    expect(asked).toHaveLength(2)
+  })
+
+  test.each([
+    ['than what it stands for', 3_000, {}],
+    ['than half of what there is room for', 400, { window: 400, reserve: 0 }],
+  ])(
+    'that is longer %s is a failure: what it was to make room for goes by turns',
+    async (_, words, limit) => {
+      const { show } = stage(['word '.repeat(words)], limit)
+      const made = await show(chatOf(8))
+      expect(made.summary).toMatchObject({ state: 'failed', error: { code: 'protocol' } })
+      expect(made.summary?.error?.message).toMatch(/^summarise: expected at most \d+ tokens, got \d+$/)
+      expect(made.dropped.every(({ reason }) => reason === 'budget')).toBe(true)
+      expect(made.notes.map(({ kind }) => kind)).not.toContain('summary')
+    },
+  )
+
+  test('that was made for a larger window is not used in one that it would fill', async () => {
+    const { show, records } = stage(['word '.repeat(700)])
+    expect((await show(chatOf(8))).summary?.state).toBe('made')
+    const { show: narrow } = stage(['short'], { window: 500, reserve: 0 })
+    const made = await narrow(chatOf(8), { records })
+    expect(made.summary?.state).toBe('made')
+    expect(made.system).toContain('short')
+  })
+
+  test('is due by thresholds that are numbers', () => {
+    const given = { share: Number.NaN }
+    expect(() => defaultContext({ summarise: () => '', summary: given })).toThrow(
+      'summary.share: expected a number',
+    )
+    const strategy = () => defaultContext({ strategy: 'summarize' })
+    expect(strategy).toThrow('summarise: expected a function')
   })
 
   test('is not made for who only looks', async () => {
