@@ -72,11 +72,10 @@ async function ask(
   runId: string,
   save: () => Promise<boolean>,
 ): Promise<Sent> {
-  const known = answersTo(core.state, messageId)
   const answer = core.answers.wait({
     messageId,
     runId,
-    known,
+    known: answersTo(core.state, messageId),
     again: messageOf(core.state, messageId)?.seq !== undefined,
   })
   return { id: messageId, saved: (await save()) ? 'disk' : 'memory', answer }
@@ -86,19 +85,20 @@ export async function send(
   core: Core,
   deps: ActionDeps,
   input: UserInput,
-  options: SendOptions,
+  given: SendOptions,
 ): Promise<Sent> {
   await deps.ready()
   assertThere(core)
-  const { id } = options
-  if (id !== undefined && messageOf(core.state, idIn(core.state, id))) {
+  const { id } = given
+  const known = id && messageOf(core.state, idIn(core.state, id))
+  if (id && known) {
+    if (known.role !== 'user') throw new TidemarkError('conflict', `id: ${id} is not a message of the user`)
     const sent = ask(core, id, runUnder(id), deps.save)
-    // It may have been answered long ago.
-    core.answers.settle(core.state, core.outbox.values())
+    core.answers.settle(core.state, core.outbox.values()) // It may have been answered long ago.
     return sent
   }
   const parentId = snapshotOf(core).messages.at(-1)?.id ?? core.state.headId
-  const intent = sendIntent(core.state, parentId, input, options, deps.given())
+  const intent = sendIntent(core.state, parentId, input, given, deps.given())
   return ask(core, intent.message.id, intent.runId, () => carryOut(core, deps, intent))
 }
 

@@ -74,6 +74,8 @@ export interface CatchUpOptions {
   byMessage: boolean
   /** Reads everything, and replaces what was acknowledged by it, at once. @default where the other side has another history */
   anew?: boolean
+  /** Takes the rows and moves no cursor: another tab follows the session. */
+  looksOn?: boolean
 }
 
 /**
@@ -83,12 +85,11 @@ export interface CatchUpOptions {
  * @returns how many rows could not be read
  */
 export async function catchUp(core: Core, options: CatchUpOptions, signal: AbortSignal): Promise<number> {
-  const { runtime, env, byMessage, anew = isForeign(core.state) } = options
+  const { runtime, env, byMessage, looksOn, anew = isForeign(core.state) } = options
   const pages: MessagePage[] = []
   let malformed = 0
   const { tidemark, complete } = core.fields
-  let since = anew ? 0 : core.state.rev
-  let after = anew ? null : tidemark
+  let [since, after] = anew ? [0, null] : [core.state.rev, tidemark]
   // Whether this reads on from where everything was known, or from the very beginning.
   const isWhole = anew || complete || tidemark !== null || core.state.cursor === null
   // What a page ended with: one that ends as another did would be asked for again and again.
@@ -96,7 +97,7 @@ export async function catchUp(core: Core, options: CatchUpOptions, signal: Abort
   for (let more = true; more; ) {
     const query: Omit<PageQuery, 'limit'> = byMessage ? { after } : { changedSince: since }
     const { page, malformed: unread } = await runtime.page(core.id, { ...query, limit: PAGE }, signal)
-    if (page.limited && !anew && (byMessage ? after !== null : since > 0))
+    if (page.limited && !anew && !looksOn && (byMessage ? after !== null : since > 0))
       return catchUp(core, { ...options, anew: true }, signal)
     malformed += unread
     after = page.messages.at(-1)?.id ?? after
@@ -104,6 +105,10 @@ export async function catchUp(core: Core, options: CatchUpOptions, signal: Abort
     more = page.hasMore === true && !page.limited && (byMessage ? !passed.has(after) : last > since)
     passed.add(after)
     since = Math.max(since, last)
+    if (looksOn) {
+      update(core, (state, trace) => withPage(state, page, env.now(), trace))
+      continue
+    }
     pages.push(page)
     const [first = page] = pages
     if (anew && more) continue

@@ -30,8 +30,8 @@ export interface StoredMessage {
   position: number
 }
 
-/** Unacknowledged messages stand after all others. */
-export const LOCAL_POSITION = 2 ** 40
+/** Unacknowledged messages stand after all others, also where a server counts in microseconds. */
+export const LOCAL_POSITION = 2 ** 52
 
 /** A piece of a streaming answer, kept apart so that the growing message is not written again per delta. */
 export interface JournalEntry {

@@ -3,12 +3,14 @@ import { TidemarkError } from '../lib/errors.ts'
 import { mergePage } from '../protocol/page.ts'
 import { newestId } from '../protocol/place.ts'
 import { messageOf } from '../protocol/state.ts'
+import { catchUp } from './catch-up.ts'
 import { type Core, setFields, setOutbox, snapshotOf, update } from './core.ts'
-import { type Lobby, storageFailed, storageWorks } from './lobby.ts'
+import { type Lobby, problem, storageFailed, storageWorks } from './lobby.ts'
 import { doubt, noteUnreadable, writeAnew } from './lost.ts'
 import { endOrphans } from './orphans.ts'
 import { type MessageWindow, rowName, type StoredMessage } from './ports.ts'
 import { appendEvents, type Room, WINDOW } from './room.ts'
+import { isUnrevised, tellUnread } from './round.ts'
 import { isTaken, yieldLead } from './taken.ts'
 import { takeOlder, takeWindow } from './window.ts'
 
@@ -133,6 +135,14 @@ async function readStored(lobby: Lobby, room: Room): Promise<boolean> {
   }
 }
 
+/** What changed, in a tab that another one follows the session for, or that does not follow it yet. */
+export async function lookOn(lobby: Lobby, { core }: Room): Promise<void> {
+  const { runtime, env, ended } = lobby
+  const byMessage = core.fields.complete && isUnrevised(core.state)
+  const malformed = await catchUp(core, { runtime, env, byMessage, looksOn: true }, ended.signal)
+  tellUnread((...told) => problem(lobby, ...told), malformed, 'messages')
+}
+
 /** The next older window, from storage or else from the server. Returns whether it brought anything. */
 export async function readOlder(lobby: Lobby, room: Room): Promise<boolean> {
   const { core } = room
@@ -143,10 +153,12 @@ export async function readOlder(lobby: Lobby, room: Room): Promise<boolean> {
   const from = shown?.seq === undefined ? newestId(core.state) : shown.id
   // What the shown branch goes on with may be many pages away.
   for (let before = from; before !== null && messageOf(core.state, before); ) {
-    const { page } = await lobby.runtime.page(core.id, { before, limit: WINDOW }, lobby.ended.signal)
+    const query = { before, limit: WINDOW }
+    const { page, malformed } = await lobby.runtime.page(core.id, query, lobby.ended.signal)
+    tellUnread((...told) => problem(lobby, ...told), malformed, 'messages')
     update(core, (state, trace) => mergePage(state, page, trace))
     const [first] = page.messages
-    if (!first) setFields(core, { complete: true })
+    if (!first && malformed === 0) setFields(core, { complete: true })
     // A server may not know what is asked of it.
     if (!first || first.id === before) return false
     if (oldest()?.id !== shown?.id) return true

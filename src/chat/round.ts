@@ -71,7 +71,7 @@ export function isOutstanding(state: SessionState): boolean {
 }
 
 /** Whether the server is one without revisions: it has answered, and none came. */
-function isUnrevised(state: SessionState): boolean {
+export function isUnrevised(state: SessionState): boolean {
   if (!isFresh(state)) return false
   for (const { role, rev } of messagesOf(state)) if (role !== 'user' && rev === undefined) return true
   return false
@@ -80,13 +80,15 @@ function isUnrevised(state: SessionState): boolean {
 /** Whether nothing was told with a number yet that would tell what is known. */
 export const isFresh = ({ cursor, rev }: SessionState): boolean => cursor === null && rev === 0
 
+/** Tells of what could not be read, where there is such. */
+export function tellUnread(onProblem: ChatContext['onProblem'], count: number, what: string): void {
+  if (count > 0) onProblem({ code: 'protocol', message: `${count} ${what} could not be read` }, count)
+}
+
 export function fold(core: Core, batch: EventBatch, deps: SyncDeps): void {
   foldBatch(core, batch, deps.env.now())
   if (batch.malformed === 0) return
-  deps.onProblem(
-    { code: 'protocol', message: `${batch.malformed} events could not be read` },
-    batch.malformed,
-  )
+  tellUnread(deps.onProblem, batch.malformed, 'events')
   update(core, (state) => (state.missing ? state : { ...state, missing: { reason: 'malformed' } }))
 }
 
@@ -102,8 +104,7 @@ async function readPages(core: Core, line: Line, deps: SyncDeps, signal: AbortSi
   const waiting = [...line.asked]
   const byMessage = core.fields.complete && isUnrevised(core.state)
   const malformed = await catchUp(core, { runtime, env, byMessage, onDue }, signal)
-  if (malformed > 0)
-    deps.onProblem({ code: 'protocol', message: `${malformed} messages could not be read` }, malformed)
+  tellUnread(deps.onProblem, malformed, 'messages')
   setFields(core, ONLINE)
   release(line, waiting)
 }

@@ -60,7 +60,7 @@ export interface SendOptions {
   whenBusy?: WhenBusy
   /**
    * The message's id, at most 60 characters: what is sent again under one that is there already is not, and `answer` is that of
-   * the first. @default a new one
+   * the first. Throws `conflict` where that is not a user's. @default a new one
    */
   id?: string
   /** What the session is created with, where this is the first that is said in it. */
@@ -163,7 +163,10 @@ export interface ChatSession extends Store<SessionSnapshot> {
   discard(messageId: string): Promise<void>
   /** Reads older messages, where there are any. Throws what the server's answer throws. */
   loadOlder(): Promise<void>
-  /** Asks the server for what is missing, now; resolves when it is there. */
+  /**
+   * Asks the server for what is missing, now; resolves when it is there. In a tab that another one leads the session for, throws
+   * what the server's answer throws.
+   */
   resync(): Promise<void>
   /**
    * What the model would get to see if it were asked now, with reasons and numbers: what the runtime's own `context` makes of

@@ -156,23 +156,28 @@ export function createHttp(
     return fetchNow(base + path, { method, body, credentials, cache: 'no-store', signal, headers: all })
   }
 
+  // What is over: nothing of it is left on a signal that lives as long as its chat.
+  const lines = new WeakMap<Response, AbortController>()
+  const end = (response: Response) => lines.get(response)?.abort()
+
   async function once(method: string, path: string, request: HttpRequest): Promise<Response> {
-    const { signal } = request
-    try {
-      return await answerOf((line) => ask(method, path, { ...request, signal: line }), signal, silence, env())
-    } catch (cause) {
-      throw endOf(cause, signal.aborted, 'the server cannot be reached')
-    }
+    const line = new AbortController()
+    const askOn = (own: AbortSignal) => ask(method, path, { ...request, signal: own })
+    const response = await answerOf(askOn, request.signal, silence, env(), line).catch((cause: unknown) => {
+      throw endOf(cause, request.signal.aborted, 'the server cannot be reached')
+    })
+    lines.set(response, line)
+    return response
   }
 
-  const read = (response: Response) => textOf(response, silence, env())
+  const read = (response: Response) => textOf(response, silence, env()).finally(() => end(response))
   const http = async (method: string, path: string, given: HttpRequest): Promise<Response> => {
     const traceparent = traceparentAfter(undefined, env().random)
     const request = trace ? { ...given, headers: { traceparent, ...given.headers } } : given
     let response = await once(method, path, request)
     if (response.status === 401 && typeof headers === 'function') {
       // Nobody reads it: the connection is free for the next request.
-      await response.body?.cancel().catch(() => undefined)
+      end(response)
       response = await once(method, path, request)
     }
     if (!response.ok) throw errorOf(response, await read(response).catch(() => ''), traceparent)

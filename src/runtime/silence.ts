@@ -46,14 +46,15 @@ export function watchSilence(giveUp: (lost: TidemarkError) => unknown, silence: 
  * What is answered, unless the signal is aborted or nothing comes for so long: then it is given up, also where it does not
  * notice. What comes of the answer later is read under the same signal.
  * @param ask makes the request under a signal of its own
+ * @param line that signal's: aborted once the answer is read, so that nobody listens on the other any more
  */
 export async function answerOf(
   ask: (signal: AbortSignal) => Promise<Response>,
   signal: AbortSignal,
   silence: number,
   env: Env,
+  line: AbortController,
 ): Promise<Response> {
-  const line = new AbortController()
   const { signal: own } = line
   const abort = () => line.abort(signal.reason)
   const watch = watchSilence((lost) => line.abort(lost), silence, env)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { shown, statuses } from '../chat/direct-chat.ts'
+import { ending, shown, statuses } from '../chat/direct-chat.ts'
 import { expectStored } from '../chat/storages.ts'
 import { createWorld, noStrayRejections } from '../chat/world.ts'
 import { remoteChat, requestsTo, SEND } from './remote-chat.ts'
@@ -105,4 +105,11 @@ describe('what is sent', () => {
     expect(new Set(posts.map(({ headers }) => headers.get('idempotency-key')))).toEqual(new Set([sent.id]))
     expect(shown(again.session.get().messages)).toEqual(['ü 😀', 're: ü 😀'])
   })
+})
+
+test('what is sent under the id of an answer is refused: nobody would ever answer it', async () => {
+  const { session } = remoteChat()
+  const answer = await (await session.send('one')).answer
+  expect(await ending(session.send('two', { id: answer.id }))).toBe('conflict')
+  expect(shown(session.get().messages)).toEqual(['one', 're: one'])
 })

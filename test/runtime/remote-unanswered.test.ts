@@ -1,10 +1,11 @@
+import { getEventListeners } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import { remote } from '../../src/runtime/remote.ts'
 import { shown } from '../chat/direct-chat.ts'
 import { createWorld, noStrayRejections } from '../chat/world.ts'
 import { expectInStep, remoteChat, requestsTo, SEND } from './remote-chat.ts'
 import { route, say } from './scripted-routes.ts'
-import { openRoom, refusal, type Seen, type Server, scriptedServer } from './scripted-server.ts'
+import { json, openRoom, refusal, type Seen, type Server, scriptedServer } from './scripted-server.ts'
 
 noStrayRejections()
 
@@ -185,4 +186,14 @@ test('whoever is no longer interested need not wait for an answer, nor for a tok
   }
   await ask({ url: '/api', fetch: never })
   await ask({ url: '/api', fetch: never, headers: never })
+})
+
+test('a request that is over leaves nothing on a signal that lives as long as the chat', async () => {
+  const { signal } = new AbortController()
+  const answers = [() => json({ sessions: [] }), () => refusal(401, 'auth'), () => refusal(500, 'server')]
+  for (const answer of answers) {
+    const runtime = remote({ url: '/api', fetch: async () => answer(), headers: async () => ({}) })
+    for (let n = 0; n < 5; n++) await runtime.sessions({ limit: 1 }, signal).catch(() => undefined)
+  }
+  expect(getEventListeners(signal, 'abort')).toEqual([])
 })

@@ -89,7 +89,7 @@ const ROWS: Readonly<Record<string, readonly object[]>> = {
         status: 'pending',
         content: [{ type: 'text', text: 'two' }],
       },
-      position: 2 ** 40,
+      position: 2 ** 52,
     },
   ],
   journal: [{ sessionId: 's', messageId: 'a1', index: 0, offset: 5, text: 'water' }],
@@ -98,7 +98,7 @@ const ROWS: Readonly<Record<string, readonly object[]>> = {
       id: 'u2',
       sessionId: 's',
       account: 'default',
-      position: 2 ** 40 + 1,
+      position: 2 ** 52 + 1,
       request: {
         type: 'send',
         body: { id: 'u2', runId: 'r2', parentId: 'a1', content: [{ type: 'text', text: 'two' }] },
