@@ -30,8 +30,8 @@ interface Local {
   readonly name: string
   readonly env: Env
   shelf: Shelf
-  /** Ids that the text search knows. */
-  readonly indexed: Set<string>
+  /** What the text search knows: ids, and the text of each. */
+  readonly indexed: Map<string, string>
 }
 
 /** Reads what another tab changed; the rest stays as it is. */
@@ -53,15 +53,15 @@ async function refresh(local: Local): Promise<Shelf> {
 function index({ options: { search }, shelf, indexed }: Local): void {
   if (!search) return
   const present = new Map(shelf.blocks.flatMap(({ facts }) => facts.map((fact) => [fact.id, fact.text])))
-  for (const id of indexed)
-    if (!present.has(id)) {
+  for (const [id, text] of indexed)
+    if (present.get(id) !== text) {
       search.discard(id)
       indexed.delete(id)
     }
   for (const [id, text] of present)
     if (!indexed.has(id)) {
       search.add({ id, text })
-      indexed.add(id)
+      indexed.set(id, text)
     }
 }
 
@@ -76,8 +76,13 @@ const knownOf = ({ facts, values }: FactBlock, dims: number): Known[] =>
   facts.map((fact, at) => ({ fact, vector: values.subarray(at * dims, (at + 1) * dims) }))
 
 /** Puts a shelf in place of the one there is: only blocks that differ are written. */
-async function replace(local: Local, blocks: readonly FactBlock[], dims: number): Promise<void> {
-  const { options, name, shelf } = local
+async function replace(
+  local: Local,
+  shelf: Shelf,
+  blocks: readonly FactBlock[],
+  dims: number,
+): Promise<Shelf> {
+  const { options, name } = local
   const before = new Map(shelf.head.blocks.map((entry, at) => [shelf.blocks[at], entry]))
   const rev = shelf.head.rev + 1
   const entries = blocks.map((block) => before.get(block) ?? { id: block.id, rev })
@@ -89,6 +94,7 @@ async function replace(local: Local, blocks: readonly FactBlock[], dims: number)
   })
   local.shelf = { head, blocks: [...blocks] }
   index(local)
+  return local.shelf
 }
 
 /** The blocks without some facts, those that lose none as they are. */
@@ -103,22 +109,26 @@ function without({ blocks, head }: Shelf, isGone: (fact: Fact) => boolean): Fact
 /** So many blocks are written in one transaction. */
 const STRIDE = 4
 
-async function put(local: Local, known: readonly Known[]): Promise<void> {
-  const shelf = await refresh(local)
-  const dims = shelf.head.dims || (known[0]?.vector?.length ?? 0)
-  for (const { vector } of known)
-    if ((vector?.length ?? 0) !== dims)
-      throw new TidemarkError(
-        'invalid-request',
-        `embed: expected vectors of ${dims} numbers, as those that are stored; forget those for another embedder`,
-      )
+/** Vectors of another embedder cannot be compared with those that are stored. */
+function expectDims({ head, blocks }: Shelf, vector: Float32Array | undefined): void {
+  const length = vector?.length ?? 0
+  if (blocks.length > 0 && length !== head.dims)
+    throw new TidemarkError(
+      'invalid-request',
+      `embed: expected vectors of ${head.dims} numbers, as those that are stored, got ${length}; for another \
+embedder, keep what facts() lists, forget it, and import it`,
+    )
+}
+
+async function put(local: Local, given: readonly Known[]): Promise<void> {
+  let shelf = await refresh(local)
+  const known = new Map(given.map((one) => [one.fact.id, one]))
+  const dims = given[0]?.vector?.length ?? 0
+  for (const { vector } of given) expectDims(shelf, vector)
   const now = local.env.now()
-  const ids = new Set(known.map(({ fact }) => fact.id))
-  let blocks = without(shelf, (fact) => ids.has(fact.id) || !lives(fact, now))
-  // A text that changed under its id is to be found by its new words.
-  for (const id of ids) if (local.indexed.delete(id)) local.options.search?.discard(id)
+  let blocks = without(shelf, (fact) => known.has(fact.id) || !lives(fact, now))
   const last = blocks.at(-1)
-  let waiting = [...known]
+  let waiting = [...known.values()]
   if (last && last.facts.length < BLOCK) {
     const room = waiting.splice(0, BLOCK - last.facts.length)
     blocks = [...blocks.slice(0, -1), blockOf(last.id, [...knownOf(last, dims), ...room], dims)]
@@ -128,7 +138,7 @@ async function put(local: Local, known: readonly Known[]): Promise<void> {
     waiting = waiting.slice(next.length)
     for (let at = 0; at < next.length; at += BLOCK)
       blocks.push(blockOf(local.env.createId(), next.slice(at, at + BLOCK), dims))
-    await replace(local, blocks, dims)
+    shelf = await replace(local, shelf, blocks, dims)
     if (waiting.length === 0) return
   }
 }
@@ -141,7 +151,6 @@ function byVector(
   now: number,
 ): Found[] {
   const { count, minScore, filter, exclude } = query
-  if (vector.length !== dims) return []
   const best = keepBest<Fact>(count, minScore)
   const doubles = Float64Array.from(vector)
   const isMeant = matches(filter, true)
@@ -160,10 +169,14 @@ function byVector(
 function byWords({ blocks }: Shelf, query: NearestQuery, search: TextSearch, now: number): Found[] {
   const { text, count, minScore, filter, exclude } = query
   const known = matches(filter, true)
-  const facts = new Map(blocks.flatMap((block) => block.facts.map((fact) => [fact.id, fact])))
   const isMeant = (fact: Fact) => !exclude?.has(fact.id) && lives(fact, now) && known(fact)
+  const hits = search.search(text)
+  const wanted = new Set(hits.map(({ id }) => id))
+  const facts = new Map<string, Fact>()
+  for (const block of blocks)
+    for (const fact of block.facts) if (wanted.has(fact.id)) facts.set(fact.id, fact)
   const found: Found[] = []
-  for (const { id, score } of search.search(text)) {
+  for (const { id, score } of hits) {
     const fact = facts.get(id)
     if (found.length < count && score > minScore && fact && isMeant(fact)) found.push({ fact, score })
   }
@@ -174,7 +187,7 @@ function byWords({ blocks }: Shelf, query: NearestQuery, search: TextSearch, now
 export function localStore(options: LocalStoreOptions): MemoryStore {
   const { name = 'memory', locks = globalThis.navigator?.locks } = options
   const env = { ...platformEnv, ...options.env }
-  const local: Local = { options, name, env, shelf: { head: EMPTY, blocks: [] }, indexed: new Set() }
+  const local: Local = { options, name, env, shelf: { head: EMPTY, blocks: [] }, indexed: new Map() }
   let tail: Promise<unknown> = Promise.resolve()
 
   /** One after the other, over all tabs: who changes something knows all that is there. */
@@ -188,6 +201,7 @@ export function localStore(options: LocalStoreOptions): MemoryStore {
     put: (known) => (known.length === 0 ? Promise.resolve() : alone(() => put(local, known))),
     async nearest(query) {
       const shelf = await refresh(local)
+      if (query.vector) expectDims(shelf, query.vector)
       if (query.vector) return byVector(shelf, query, query.vector, env.now())
       return options.search ? byWords(shelf, query, options.search, env.now()) : []
     },
@@ -205,7 +219,7 @@ export function localStore(options: LocalStoreOptions): MemoryStore {
           blocks.reduce((sum, { facts }) => sum + facts.length, 0)
         const gone = count(shelf.blocks) - count(left)
         // Without facts, another embedder may begin.
-        if (gone > 0) await replace(local, left, left.length > 0 ? shelf.head.dims : 0)
+        if (gone > 0) await replace(local, shelf, left, left.length > 0 ? shelf.head.dims : 0)
         return gone
       }),
   }

@@ -4,7 +4,7 @@ import { TidemarkError } from '../lib/errors.ts'
 import { expectOption, hasMethod } from '../lib/expect.ts'
 import type { Message } from '../message/schema.ts'
 import { textOf } from '../message/text.ts'
-import { Fact, type NewFact, sameWords } from './fact.ts'
+import { Fact, type FactFilter, type NewFact, sameWords } from './fact.ts'
 import { localStore } from './local-store.ts'
 import { normalised } from './nearest.ts'
 import type { Found, Known, MemoryStore } from './ports.ts'
@@ -18,31 +18,48 @@ interface Mind {
 
 const NEVER = new AbortController().signal
 
+/** So many texts are given to an embedder at once. */
+const AT_ONCE = 256
+
 /** Vectors of texts; none where there is no embedder. */
 async function vectorsOf(
   { options: { embed } }: Mind,
   texts: readonly string[],
   signal: AbortSignal = NEVER,
 ): Promise<(Float32Array | undefined)[]> {
-  if (!embed || texts.length === 0) return texts.map(() => undefined)
-  const vectors = await embed(texts, { signal })
-  const dims = vectors[0]?.length ?? 0
-  if (vectors.length !== texts.length || dims === 0 || vectors.some(({ length }) => length !== dims))
-    throw new TidemarkError('invalid-request', `embed: expected ${texts.length} vectors of one length`)
-  return vectors.map(normalised)
+  if (!embed) return texts.map(() => undefined)
+  const made: Float32Array[] = []
+  for (let from = 0; from < texts.length; from += AT_ONCE) {
+    const some = texts.slice(from, from + AT_ONCE)
+    const vectors: readonly (ArrayLike<number> | undefined)[] = await embed(some, { signal })
+    const dims = made[0]?.length ?? vectors?.[0]?.length
+    const copies = Array.from(vectors ?? [], (vector) => Float32Array.from(vector ?? []))
+    if (
+      copies.length !== some.length ||
+      !dims ||
+      !copies.every((copy) => copy.length === dims && copy.every(Number.isFinite))
+    )
+      throw new TidemarkError(
+        'invalid-request',
+        `embed: expected ${some.length} vectors of as many numbers each`,
+      )
+    for (const copy of copies) made.push(normalised(copy))
+  }
+  return made
 }
 
 function factOf({ options: { user, ttl }, env }: Mind, given: string | NewFact): Fact {
-  const fact = typeof given === 'string' ? { text: given } : given
+  const fact: Partial<NewFact> = typeof given === 'string' ? { text: given } : given
+  expectOption(typeof fact === 'object' && fact !== null, 'fact: expected a text, or an object with a text')
   const now = env.now()
   const owner = fact.user ?? user
   const expiresAt = fact.expiresAt ?? (ttl === undefined ? undefined : now + ttl)
   const parsed = Fact.safeParse({
-    ...{ kind: 'fact', at: now, ...fact, id: fact.id ?? env.createId(), text: fact.text.trim() },
+    ...{ kind: 'fact', at: now, ...fact, id: fact.id ?? env.createId() },
     ...(owner !== undefined && { user: owner }),
     ...(expiresAt !== undefined && { expiresAt }),
   })
-  if (parsed.success) return parsed.data
+  if (parsed.success) return { ...parsed.data, text: parsed.data.text.trim() }
   const { path = [], message = '' } = parsed.error.issues[0] ?? {}
   throw new TidemarkError('invalid-request', `fact.${path.join('.')}: ${message}`)
 }
@@ -50,17 +67,27 @@ function factOf({ options: { user, ttl }, env }: Mind, given: string | NewFact):
 const dot = (a: Float32Array, b: Float32Array): number =>
   a.reduce((sum, value, at) => sum + value * (b[at] ?? 0), 0)
 
+/** What facts have in common that say the same in the same words, of the same user. */
+const wordsOf = ({ user, text }: Fact): string => JSON.stringify([user, sameWords(text)])
+
+/** Facts that are compared with. */
+interface Others {
+  byWords: Map<string, Fact>
+  learnt: Map<string, Known>
+}
+
 /** The known fact that says the same, of the same user: by its words, or by what they mean. */
 async function twinOf(
   mind: Mind,
   { fact, vector }: Known,
-  others: readonly Known[],
+  { byWords, learnt }: Others,
 ): Promise<Fact | undefined> {
   const { same = 0.95 } = mind.options
   const isOf = (other: Fact) => other.kind === 'fact' && other.user === fact.user && other.id !== fact.id
-  const words = sameWords(fact.text)
-  for (const other of others) if (isOf(other.fact) && sameWords(other.fact.text) === words) return other.fact
+  const twin = byWords.get(wordsOf(fact))
+  if (twin && isOf(twin)) return twin
   if (!vector) return undefined
+  const others = [...learnt.values()]
   const near = others.find((other) => other.vector && isOf(other.fact) && dot(vector, other.vector) >= same)
   if (near) return near.fact
   const filter = { kind: 'fact' as const, ...(fact.user !== undefined && { user: fact.user }) }
@@ -68,30 +95,38 @@ async function twinOf(
   return found.find((one) => isOf(one.fact))?.fact
 }
 
+/** Facts with their vectors, those that say something. */
+async function knownOf(mind: Mind, given: readonly (string | NewFact)[], signal?: AbortSignal) {
+  const facts = given.map((fact) => factOf(mind, fact)).filter(({ text }) => text !== '')
+  const texts = facts.map(({ text }) => text)
+  const vectors = await vectorsOf(mind, texts, signal)
+  return facts.map((fact, at): Known => ({ fact, vector: vectors[at] }))
+}
+
 /** Adds facts one by one: what is said twice in one breath is also said once. */
-async function learn(mind: Mind, facts: readonly Fact[], signal: AbortSignal | undefined): Promise<Fact[]> {
-  const said = facts.filter(({ text }) => text !== '')
-  const vectors = await vectorsOf(
-    mind,
-    said.map(({ text }) => text),
-    signal,
-  )
+async function learn(mind: Mind, said: readonly Known[]): Promise<Fact[]> {
   // Words are compared with all that is known; it is read once.
-  const known: Known[] = (await mind.store.list({ kind: 'fact' })).map((fact) => ({ fact }))
+  const known = await mind.store.list({ kind: 'fact' })
+  const byWords = new Map(known.map((fact) => [wordsOf(fact), fact]))
   const learnt = new Map<string, Known>()
-  for (const [at, fact] of said.entries()) {
-    const vector = vectors[at]
-    const one: Known = { fact, vector }
-    const twin = fact.kind === 'fact' ? await twinOf(mind, one, [...known, ...learnt.values()]) : undefined
+  for (const { fact, vector } of said) {
+    const isFact = fact.kind === 'fact'
+    const twin = isFact ? await twinOf(mind, { fact, vector }, { byWords, learnt }) : undefined
     const kept = twin ? { ...fact, id: twin.id } : fact
     learnt.set(kept.id, { fact: kept, vector })
+    if (isFact) byWords.set(wordsOf(kept), kept)
   }
   await mind.store.put([...learnt.values()])
   return [...learnt.values()].map(({ fact }) => fact)
 }
 
+/** A filter that, unless it says whose facts are meant, means those of the memory's user. */
+function ownOf({ options }: Mind, { user = options.user, ...filter }: FactFilter): FactFilter {
+  return user === undefined ? filter : { user, ...filter }
+}
+
 async function search(mind: Mind, text: string, options: SearchOptions): Promise<readonly Found[]> {
-  const { embed, user, count = 5, minScore = embed ? 0.3 : 0 } = mind.options
+  const { embed, count = 5, minScore = embed ? 0.3 : 0 } = mind.options
   const { signal, exclude, ...rest } = options
   if (text.trim() === '') return []
   const [vector] = await vectorsOf(mind, [text], signal)
@@ -101,7 +136,7 @@ async function search(mind: Mind, text: string, options: SearchOptions): Promise
     vector,
     count: most,
     minScore: least,
-    filter: { ...(user !== undefined && { user }), ...filter },
+    filter: ownOf(mind, filter),
     exclude,
   })
 }
@@ -148,12 +183,14 @@ export function createMemory(options: MemoryOptions): Memory {
   const env = { ...platformEnv, ...options.env }
   const store = storeOf(options, env)
   const mind: Mind = { options, store, env }
-  const add: Memory['add'] = (facts, { signal } = {}) =>
-    learn(
-      mind,
-      facts.map((fact) => factOf(mind, fact)),
-      signal,
-    )
+  let last: Promise<unknown> = Promise.resolve()
+  const add: Memory['add'] = async (given, { signal } = {}) => {
+    const said = await knownOf(mind, given, signal)
+    // What is added at once is compared with each other, too.
+    const learnt = last.then(() => learn(mind, said))
+    last = learnt.catch(() => undefined)
+    return learnt
+  }
 
   return {
     add,
@@ -175,16 +212,8 @@ export function createMemory(options: MemoryOptions): Memory {
     search: (text, how = {}) => search(mind, text, how),
     recall: async ({ text, exclude }, { signal }) =>
       (await search(mind, text, { exclude, signal })).map(recalledOf),
-    facts: (filter = {}) => store.list(filter),
-    async import(facts, { signal } = {}) {
-      const checked = facts.map((fact) => factOf(mind, fact))
-      const vectors = await vectorsOf(
-        mind,
-        checked.map(({ text }) => text),
-        signal,
-      )
-      await store.put(checked.map((fact, at) => ({ fact, vector: vectors[at] })))
-    },
-    forget: (filter) => store.delete(filter),
+    facts: (filter = {}) => store.list(ownOf(mind, filter)),
+    import: async (facts, { signal } = {}) => store.put(await knownOf(mind, facts, signal)),
+    forget: (filter) => store.delete(ownOf(mind, filter)),
   }
 }

@@ -42,7 +42,7 @@ export interface MemoryStore {
   delete(filter: FactFilter): Promise<number>
 }
 
-/** Makes vectors of texts, one each, all of one length. */
+/** Makes vectors of texts, one each, all of one length; it is asked for at most 256 at once. */
 export type Embed = (
   texts: readonly string[],
   options: { signal: AbortSignal },

@@ -22,7 +22,7 @@ export interface MemoryOptions {
   store?: MemoryStore
   /** Names one memory of several in a storage. @default 'memory' */
   name?: string
-  /** Whose memory it is: what is added is this user's, and nobody else's is found. @default nobody's and everybody's */
+  /** Whose memory it is: what is added is this user's, and nobody else's is found, listed or forgotten. @default nobody's and everybody's */
   user?: string
   /** Most that a search finds. @default 5 */
   count?: number
@@ -65,10 +65,10 @@ export interface Memory {
   search(text: string, options?: SearchOptions): Promise<readonly Found[]>
   /** For a context: the nearest to what was asked that is not in the window anyway, and where it comes from. */
   readonly recall: Recall
-  /** Everything that is known, in the order in which it was learnt: as JSON it is an export. */
+  /** Everything that is known, to the memory's user where it has one, in the order in which it was learnt: as JSON it is an export. */
   facts(filter?: FactFilter): Promise<readonly Fact[]>
   /** Adds facts as they are, such as those of another device; those of the same id are replaced. */
   import(facts: readonly Fact[], options?: { signal?: AbortSignal }): Promise<void>
-  /** Forgets facts, all of them by `{}`; resolves with how many. */
+  /** Forgets facts, by `{}` all of them, or all of the memory's user; resolves with how many. */
   forget(filter: FactFilter): Promise<number>
 }

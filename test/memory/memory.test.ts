@@ -117,7 +117,8 @@ describe('a memory', () => {
     await memory.add(['A cat'])
     const other = createMemory({ embed: async (texts) => texts.map(() => [1, 2]), storage })
     await expect(other.add(['A dog'])).rejects.toMatchObject({ code: 'invalid-request' })
-    expect(await other.search('cat')).toEqual([])
+    // Found by nothing, it would look forgotten.
+    await expect(other.search('cat')).rejects.toThrow('vectors of 8 numbers, as those that are stored, got 2')
     await memory.forget({})
     await other.add(['A dog'])
     expect(textsOf(await other.search('x'))).toEqual(['A dog'])
