@@ -5,7 +5,7 @@ import type { ChatContext } from './context.ts'
 import { type Core, setFields, setOutbox, update } from './core.ts'
 import { noteAccepted } from './held.ts'
 import { acknowledge, refuse, withHeadBack } from './local.ts'
-import { afterFailure, askedId, claimed, dueNow, type Lane, nextRow, showing } from './outbox.ts'
+import { afterFailure, askedId, claimed, dueNow, insteadOf, type Lane, nextRow, showing } from './outbox.ts'
 import type { Persist } from './persist.ts'
 import type { OutboxRow } from './ports.ts'
 import { repoint } from './repoint.ts'
@@ -202,6 +202,12 @@ function fail(core: Core, row: OutboxRow, error: ErrorData, deps: DrainDeps): vo
     setOutbox(core, [failed])
     if (!deps.feedOpen()) setFields(core, broken(deps))
     tellOf(core, deps, error)
+    return
+  }
+  const instead = insteadOf(failed, error)
+  if (instead) {
+    setOutbox(core, [instead])
+    deps.onProblem(error)
     return
   }
   const shown = showing(row, core.outbox.values())

@@ -52,7 +52,9 @@ export function nextRow(rows: Iterable<OutboxRow>, account: string, now: number,
   // Nothing can be cancelled in a session that the other side does not know yet. One that another tab creates as well is known
   // once something was asked in it, and that may wait for what passes.
   if (lane === 'cancel' && first?.request.type === 'createSession') return { type: 'idle' }
-  const row = lane === 'queue' ? first : firstOf(own.filter((other) => laneOf(other) === lane))
+  const passing = own.filter((other) => laneOf(other) === 'cancel')
+  // Who stops a run has thought better of what they allowed it.
+  const row = lane === 'queue' ? first : (firstOf(passing.filter(cancelledRun)) ?? firstOf(passing))
   // A stop is known before what it stops is sent.
   const asked = row && runOf(row)
   if (!row || (asked && own.some((other) => cancelledRun(other) === asked))) return { type: 'idle' }
@@ -117,6 +119,20 @@ export const askedAnew = ({ request }: OutboxRow) =>
   request.type === 'command' && (request.body.type === 'regenerate' || request.body.type === 'continue')
     ? request.body
     : undefined
+
+/**
+ * What is said instead of a result that the other side refuses, as too large or too deep: the run that waits for it waits for
+ * ever, else. Undefined where something else was refused.
+ */
+export function insteadOf(row: OutboxRow, { code, message }: ErrorData): OutboxRow | undefined {
+  const { request } = row
+  if (request.type !== 'command' || code !== 'invalid-request') return undefined
+  const { body } = request
+  if (body.type !== 'toolResult' || body.error !== undefined) return undefined
+  const { data: _, ...rest } = body
+  const error = `the result was refused: ${message}`
+  return { ...dueNow(row), request: { type: 'command', body: { ...rest, error } } }
+}
 
 /** The run that a row wants ended. */
 export const cancelledRun = ({ request }: OutboxRow): string | undefined =>

@@ -53,6 +53,15 @@ describe('outbox: the next row', () => {
       'send c',
     ],
     [
+      'is a stop before what was said of a call: it may have been thought better of',
+      [
+        row('b', 1, { request: command({ id: 'b', type: 'approve', messageId: 'm' }) }),
+        row('c', 2, { request: cancel('r') }),
+      ],
+      'idle',
+      'send c',
+    ],
+    [
       'is not asked for before it is told that nobody wants it any more',
       [row('a', 1), row('b', 2), row('c', 3, { request: cancel('run-a') })],
       'idle',

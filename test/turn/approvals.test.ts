@@ -81,8 +81,7 @@ describe.each(SCENES)('over %s', (_, open) => {
     await ends(scene)
     expect(scene.executed).toEqual([])
     const error = 'the arguments do not fit: expected object'
-    // The model's own did.
-    expect(resultsIn(scene.session)).toEqual([{ ok: false, error, arguments: 'Bob' }])
+    expect(resultsIn(scene.session)).toEqual([{ ok: false, error, arguments: 'Bob' }]) // the model's own did
   })
 
   test('what is said that does not fit the call is refused, and the call goes on waiting', async () => {
@@ -110,6 +109,16 @@ describe.each(SCENES)('over %s', (_, open) => {
     await session.reject('call_2')
     await ends(scene)
     expect(scene.executed).toEqual([])
+  })
+
+  test('what is allowed and stopped in the same moment is not executed', async () => {
+    const { scene } = await asked(['send', { to: 'Ada' }])
+    await waits(scene, 'approval')
+    await Promise.all([scene.session.approve('call_1'), scene.session.stop()])
+    await scene.until(() => scene.session.get().status === 'ready')
+    await scene.pass(5_000)
+    expect(scene.executed).toEqual([])
+    expect(resultsIn(scene.session)).toMatchObject([{ ok: false }])
   })
 
   test('one that is not allowed is not executed, and the model is told why', async () => {
@@ -160,20 +169,15 @@ describe.each(SCENES)('over %s', (_, open) => {
     expect(resultsIn(scene.session)).toMatchObject([{ ok: true, data: { n: 2 } }, { ok: false }])
   })
 
-  test('a result from elsewhere is waited for, and goes to the model', async () => {
+  test.each([
+    ['a result', { data: 'blue' }, { ok: true, data: 'blue' }],
+    ['what went wrong with it', { error: 'nobody is there' }, { ok: false, error: 'nobody is there' }],
+  ])('%s from elsewhere is waited for, and goes to the model', async (_result, given, told) => {
     const { scene } = await asked(['ask', { question: 'Red?' }])
     await waits(scene, 'client')
-    await scene.session.toolResult('call_1', { data: 'blue' })
+    await scene.session.toolResult('call_1', given)
     await ends(scene)
-    expect(resultsIn(scene.session)).toEqual([{ ok: true, data: 'blue' }])
-  })
-
-  test('so does what went wrong with it', async () => {
-    const { scene } = await asked(['ask'])
-    await waits(scene, 'client')
-    await scene.session.toolResult('call_1', { error: 'nobody is there' })
-    await ends(scene)
-    expect(resultsIn(scene.session)).toEqual([{ ok: false, error: 'nobody is there' }])
+    expect(resultsIn(scene.session)).toEqual([told])
   })
 
   test('after a reload it waits as before', async () => {

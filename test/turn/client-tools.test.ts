@@ -107,6 +107,19 @@ describe('a tool that only the page has', () => {
     expect(resultsIn(client.session)).toMatchObject([{ ok: false }])
   })
 
+  test('whose result the server does not take is answered with what is wrong with that', async () => {
+    let deep: unknown = 'home'
+    for (let level = 0; level < 50; level++) deep = [deep]
+    const { made, executed } = paged({ execute: () => deep })
+    const { server, client } = await asked([made])
+    await ends(server, client)
+    expect(executed).toHaveLength(1)
+    const error = 'the result was refused: the body is nested deeper than 32 levels'
+    expect(resultsIn(client.session)).toEqual([{ ok: false, error }])
+    expect(client.chat.health.get()).toMatchObject({ outbox: 0, lastError: { code: 'invalid-request' } })
+    await expectInStep(client)
+  })
+
   test('that nobody answers in time is given up by the server, and by the page', async () => {
     const { made, executed } = paged({ name: 'hurry', execute: never, timeout: 3_600_000 })
     const { server, client } = await asked([made], { first: calling(['hurry']) })
