@@ -66,6 +66,12 @@ function noteGone(state: SessionState, merged: SessionState, trace: Trace): void
   for (const { id } of messagesOf(state)) if (!messageOf(merged, id)) trace.removed.add(id)
 }
 
+/** What others know, and what is stored, counts no more beside what was read anew; nor does what was asked for. */
+function beginTerm(core: Core): void {
+  setFields(core, { term: core.fields.term + 1 })
+  core.answers.doubt(core.outbox.values())
+}
+
 export interface CatchUpOptions {
   /** What waited can be sent now. */
   onDue?: () => void
@@ -117,7 +123,7 @@ export async function catchUp(core: Core, options: CatchUpOptions, signal: Abort
     const isNew = first.limited || anew
     if (!more) setFields(core, { complete: isWhole && !first.limited, ...(isNew && { tidemark: null }) })
     else if (!byMessage) setFields(core, { complete: false })
-    if (anew) core.answers.doubt(core.outbox.values())
+    if (anew) beginTerm(core)
     update(core, (state, trace) => {
       const now = env.now()
       const known = anew ? { ...unsaid(state, core), missing: state.missing } : state

@@ -1,4 +1,5 @@
 import { type ErrorData, errorData } from '../lib/errors.ts'
+import { formatEventId } from '../protocol/events.ts'
 import { sameJson } from '../protocol/merge.ts'
 import { reduce } from '../protocol/reduce.ts'
 import type { ChatContext } from './context.ts'
@@ -141,11 +142,13 @@ async function attempt(core: Core, row: OutboxRow, deps: DrainDeps, flights: Fli
   const flight = new AbortController()
   flights.sent.set(row.id, flight)
   const { signal } = flight
+  const { cursor } = core.state
   const context = {
     sessionId: core.id,
     key: row.id,
     account,
     feed: row.request.type !== 'send' || !(await deps.mayStream()),
+    cursor: cursor && formatEventId(cursor),
     attempts: row.attempts,
     signal,
   }

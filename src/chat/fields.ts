@@ -8,6 +8,8 @@ export interface CoreFields {
   error: ErrorData | undefined
   loading: boolean
   tidemark: string | null
+  /** The term of what is known, as `StoredSession` has it. */
+  term: number
   /** Whether everything older is loaded or stored. */
   complete: boolean
   /** Whether something older is stored that is not loaded. */
@@ -24,6 +26,7 @@ export const UNKNOWN: CoreFields = {
   error: undefined,
   loading: true,
   tidemark: null,
+  term: 0,
   complete: false,
   unread: false,
   asked: false,

@@ -61,13 +61,12 @@ async function lead(lobby: Lobby, room: Room, lost: AbortSignal, takesOver: bool
     if (!lobby.closed) storageFailed(lobby, thrown)
   }
   if (lobby.closed || lost.aborted) return
-  room.term = room.stored?.term ?? 0
   room.leading = true
   noteTold(lobby, room)
   lost.addEventListener('abort', () => endLead(lobby, room))
   if (takesOver) {
     // Before anything is done about what the other has begun: from here that one cannot write.
-    room.term++
+    setFields(core, { term: core.fields.term + 1 })
     persist.noteAll(core)
     await persist.commit(core)
     if (lobby.closed || lost.aborted) return

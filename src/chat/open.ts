@@ -111,7 +111,6 @@ export function openRoom(lobby: Lobby, id: string): Room {
     floor: Number.POSITIVE_INFINITY,
     top: 0,
     loaded: false,
-    term: 0,
     used: 0,
     leading: false,
   }

@@ -17,7 +17,10 @@ export interface StoredSession {
   complete: boolean
   /** Rises with every batch: whoever writes what is not built on the last one finds it out by this. */
   epoch: number
-  /** Rises when a tab takes the session over from another: what that one writes later does not count. @default 0 */
+  /**
+   * Rises when a tab takes the session over from another, or finds that the other side has another history: whoever knows a
+   * lower one takes the rows as they are stored, and what it has written of them counts no more. @default 0
+   */
   term?: number | undefined
   /** All that is left of a deleted session, so that nobody writes it again. It stands last in the list. */
   deleted?: boolean | undefined

@@ -11,7 +11,7 @@ import { endOrphans } from './orphans.ts'
 import { type MessageWindow, rowName, type StoredMessage } from './ports.ts'
 import { appendEvents, type Room, WINDOW } from './room.ts'
 import { isUnrevised, tellUnread } from './round.ts'
-import { isTaken, yieldLead } from './taken.ts'
+import { inTerm } from './taken.ts'
 import { takeOlder, takeWindow } from './window.ts'
 
 export const closedError = (): TidemarkError => new TidemarkError('aborted', 'the chat was closed')
@@ -45,8 +45,7 @@ export async function read(lobby: Lobby, room: Room): Promise<void> {
   if (isNew && !session) return
   const owns = lobby.runtime.truth === 'client'
   const unsaved = lobby.persist.unsaved(core)
-  if (isTaken(room, window)) yieldLead(lobby, room, window, unsaved)
-  takeWindow(room, window, unsaved, owns)
+  takeWindow(room, inTerm(lobby, room, window, unsaved), unsaved, owns)
   room.stored = isUnread ? null : session
   if (!room.leading && !owns) doubt(room, window)
 }

@@ -45,8 +45,6 @@ export interface Room {
   stored?: StoredSession | null | undefined
   /** Outbox rows as they were stored last. */
   queued: Map<string, OutboxRow>
-  /** The term in which this tab leads, or last led. */
-  term: number
   /** Called once this tab leads in the place of another that it was to take the session over from. */
   takesOver?: (() => void) | undefined
   /** Which of all askings for a session was the last for this one; 0 where nobody but the chat itself opened it. */
@@ -68,7 +66,7 @@ export const fieldsOf = (room: Room): SessionFields => ({
   tidemark: room.core.fields.tidemark,
   complete: room.core.fields.complete,
   nextLocal: room.nextLocal,
-  term: room.term,
+  term: room.core.fields.term,
   stored: room.stored,
   owns: room.leading || !room.stored,
 })

@@ -39,6 +39,8 @@ export interface DispatchContext {
   account: string
   /** Whether the answer's events are not to come back on the request: the session's feed is open, or all connections are taken. */
   feed: boolean
+  /** The last event that is known: whether those that come back on the request go on from it, the other side can say. */
+  cursor?: string | null
   /** Attempts before this one. */
   attempts: number
   signal: AbortSignal

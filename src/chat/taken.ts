@@ -1,6 +1,6 @@
 import { TidemarkError } from '../lib/errors.ts'
 import { parseEventId } from '../protocol/events.ts'
-import { messageOf, messagesOf, putMessages, removeMessage } from '../protocol/state.ts'
+import { emptyState, messageOf, messagesOf, putMessages, removeMessage } from '../protocol/state.ts'
 import type { Unsaved } from './batch.ts'
 import { setFields, snapshotOf, update } from './core.ts'
 import type { Lobby } from './lobby.ts'
@@ -18,46 +18,87 @@ export function endLead({ runtime }: Lobby, room: Room): void {
   runtime.leave?.(room.core.id)
   // What was heard and is not stored, nobody tells this tab the end of.
   update(room.core, (state) => ({ ...state, runs: new Set(), missing: null }), 'stored')
-  setFields(room.core, { connection: 'idle' })
+  setFields(room.core, { connection: 'idle', term: room.stored?.term ?? 0 })
 }
 
-/** Whether another tab took the session over while this one was away, and does not know it yet. */
-export const isTaken = (room: Room, { session }: MessageWindow): boolean =>
-  room.leading && (session?.term ?? 0) > room.term
-
 /**
- * What this tab had run since is not so: the rows count as they are stored, and nothing of what its runs have said is written.
- * What its user has said, and nobody has accepted, stays.
+ * What is known here is of an earlier term than what is stored: the rows count as they are stored, and nothing that was heard or
+ * done since is written. What a user of this tab has said, and nobody has accepted, stays.
  */
-export function yieldLead(
-  lobby: Lobby,
+function yieldTerm(
+  { runtime }: Lobby,
   room: Room,
   { session, rows }: MessageWindow,
-  unsaved: Unsaved,
+  { messages, pieces }: Unsaved,
 ): void {
   const { core } = room
-  endLead(lobby, room)
-  const isOwn = (id: string) => messageOf(core.state, id)?.seq !== undefined
-  for (const id of unsaved.messages) if (isOwn(id)) unsaved.messages.delete(id)
-  unsaved.pieces.clear()
-  const stored = new Set(rows.map(({ message }) => message.id))
-  const [from = 0, top = 0] = [rows[0]?.position, rows.findLast(({ message }) => message.seq)?.position]
+  const owns = runtime.truth === 'client'
+  const stored = new Map(rows.map(({ message }) => [message.id, message]))
+  for (const id of messages) {
+    const message = stored.get(id) ?? messageOf(core.state, id)
+    if (!message || message.seq !== undefined) messages.delete(id)
+  }
+  pieces.clear()
+  // In another history what lies before the window may be gone as well.
+  const [from = 0, top = 0] = [
+    owns ? rows[0]?.position : 0,
+    rows.findLast(({ message }) => message.seq)?.position,
+  ]
+  if (!owns) Object.assign(room, { floor: Number.POSITIVE_INFINITY, top: 0 })
+  const { tidemark = null, complete = false } = session ?? {}
+  setFields(core, { tidemark, complete })
+  core.answers.doubt(core.outbox.values())
   update(
     core,
     (state, trace) => {
-      let left = putMessages(
-        state,
-        rows.map(({ message }) => message),
-        trace,
-      )
+      const counting = [...stored.values()].filter(({ id }) => !messages.has(id))
+      let left = putMessages(state, counting, trace)
       for (const { id, seq } of messagesOf(state))
         if (seq !== undefined && seq >= from && !stored.has(id)) left = removeMessage(left, id, trace)
       const cursor = session?.eventId ? parseEventId(session.eventId) : undefined
       const rev = session?.rev ?? state.rev
-      return { ...left, cursor: cursor ?? null, rev, nextSeq: top + 1, session: session?.session }
+      const { runs, tombstones, missing } = emptyState(core.id)
+      const now = { ...left, cursor: cursor ?? null, rev, nextSeq: top + 1 }
+      // Where the branch ends is read with the rest.
+      return { ...now, runs, tombstones, missing, session: undefined, headId: null }
     },
     'stored',
   )
+  // What is on its way was asked for before.
+  room.sync?.wake()
+}
+
+/** What nobody has accepted yet of what is stored: the rest is of a history that the other side has lost. */
+function unsaidIn({ core }: Room, window: MessageWindow, { messages }: Unsaved): MessageWindow {
+  const { session, rows } = window
+  for (const { message } of rows)
+    if (message.seq !== undefined && core.fields.complete && !messageOf(core.state, message.id))
+      messages.add(message.id)
+  return {
+    ...window,
+    session: session && { ...session, eventId: null, rev: 0 },
+    rows: rows.filter(({ message }) => message.seq === undefined),
+  }
+}
+
+/** What counts of what is stored, where that is of another term than what is known here. */
+export function inTerm(lobby: Lobby, room: Room, window: MessageWindow, unsaved: Unsaved): MessageWindow {
+  const { core, leading, stored } = room
+  const { term } = core.fields
+  const { term: written = 0 } = window.session ?? {}
+  const owns = lobby.runtime.truth === 'client'
+  // What this tab has found out, and not stored yet, comes after all that is stored.
+  if (leading && !owns && term > (stored?.term ?? 0)) {
+    setFields(core, { term: Math.max(term, written + 1) })
+    return unsaidIn(room, window, unsaved)
+  }
+  if (room.loaded && written > term) {
+    // It took the session over while this one was away, and did not know it yet.
+    if (leading && owns) endLead(lobby, room)
+    yieldTerm(lobby, room, window, unsaved)
+  }
+  setFields(core, { term: Math.max(leading ? term : 0, written) })
+  return window
 }
 
 /** Leads the session in the place of a tab of which nothing is heard. Resolves when this tab does. */

@@ -192,7 +192,7 @@ function withSession(room: Room, state: SessionState, window: MessageWindow): Se
 export function takeWindow(room: Room, window: MessageWindow, unsaved: Unsaved, owns: boolean): void {
   const { core } = room
   const { session: stored, rows } = window
-  const { cursor } = core.state
+  const { cursor, headId } = core.state
   if (room.loaded) moveAside(room, window, unsaved)
   else moveBehind(room, window, owns)
   room.loaded = true
@@ -212,6 +212,7 @@ export function takeWindow(room: Room, window: MessageWindow, unsaved: Unsaved, 
   removeStrays(core, takenAway(room, window, unsaved))
   if (stored && !room.leading) setFields(core, { tidemark: stored.tidemark, complete: stored.complete })
   if (owns) setFields(core, { complete: true })
-  const asked = room.leading && core.state.cursor === cursor ? news : [...core.outbox.values()]
+  const isSame = headId !== null && core.state.cursor === cursor
+  const asked = room.leading && isSame ? news : [...core.outbox.values()]
   update(core, (state) => asAsked(state, asked, owns), room.leading ? 'new' : 'stored')
 }

@@ -57,6 +57,9 @@ function decodeSession(given: unknown, now: number): Session[] {
   }
 }
 
+/** The header that names the last event that is known. */
+const after = (cursor?: string | null) => cursor && { 'last-event-id': cursor }
+
 const base = (sessionId: string) => `/sessions/${encodeURIComponent(sessionId)}`
 
 /** A server, and what is needed to read what it says. */
@@ -90,7 +93,7 @@ function toldOf(answer: unknown): { n?: number; rev?: number } {
 }
 
 async function send(line: Line, request: OutboxRequest, context: DispatchContext): Promise<Accepted> {
-  const { sessionId, key, signal, feed } = context
+  const { sessionId, key, signal, feed, cursor } = context
   const [method, path] = ROUTES[request.type]
   const streams = request.type === 'send' && !feed
   const response = await line.http(
@@ -101,6 +104,7 @@ async function send(line: Line, request: OutboxRequest, context: DispatchContext
       headers: {
         accept: streams ? 'text/event-stream, application/json;q=0.5' : 'application/json',
         ...(request.type === 'send' && { 'idempotency-key': key }),
+        ...(streams && after(cursor)),
       },
       body: 'body' in request ? request.body : undefined,
     },
@@ -167,7 +171,7 @@ export function remote(options: RemoteOptions): Runtime {
     },
     dispatch: (request, context) => dispatch(line, request, context),
     follow(sessionId, cursor, signal) {
-      const headers = { accept: 'text/event-stream', ...(cursor && { 'last-event-id': cursor }) }
+      const headers = { accept: 'text/event-stream', ...after(cursor) }
       const open = () => http('GET', `${base(sessionId)}/events`, { signal, headers })
       return eventsOf(line, open, sessionId, signal)
     },

@@ -97,6 +97,10 @@ describe('what another tab hears', () => {
   test.each<[string, unknown]>([
     ['follows something that is not known here', [{ rev: 2, offset: 7, text: 'later' }]],
     ['contradicts what is known', [{ rev: 2, offset: 0, text: 'Other' }]],
+    [
+      'opens a block, and less is known here of the one before',
+      [{ rev: 2, index: 1, offset: 0, text: 'x', before: 7 }],
+    ],
     ['belongs to another version of the message', [{ rev: 3, offset: 5, text: 'two' }]],
     ['is of a message that is not known', [{ rev: 2, offset: 5, text: 'two', messageId: 'b' }]],
     ['is not what tabs of this version say', [{ rev: 2, offset: 5, text: 2 }]],

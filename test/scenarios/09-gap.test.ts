@@ -4,8 +4,11 @@ import { sqliteStore } from '../../src/server/sqlite/store.ts'
 import { shown } from '../chat/direct-chat.ts'
 import { noStrayRejections } from '../chat/world.ts'
 import { temporaryFolder } from '../server/stage.ts'
+import { pass as passIn } from '../simulation/act.ts'
+import { differences } from '../simulation/converge.ts'
 import { type Client, expectInStep, openClient, watch } from './client.ts'
 import { ended, pass, type Server, startServer, until } from './server.ts'
+import { ended as endedIn, sessionOf, twoTabs } from './two-tabs.ts'
 
 noStrayRejections()
 
@@ -108,5 +111,28 @@ describe('9: a device comes back', () => {
       expect.arrayContaining(['kept', 're: kept', 're: behind it', 're: instead of it']),
     )
     expect(shown(messages)).not.toContain('lost with the disk')
+  })
+
+  test.each([
+    ['of which one leads', true],
+    ['that no lock keeps apart', false],
+  ])('in two tabs %s, to a server put back in mid-answer: both show what that one has', async (_, locks) => {
+    const { world, first, open } = twoTabs({ locks })
+    const tabs = [first, open()]
+    const wait = (ms: number) => passIn(world, ms, () => undefined)
+    await wait(500)
+    const sending = sessionOf(first).send('one')
+    await wait(150)
+    world.server.backup()
+    const { answer } = await sending
+    await endedIn(world, answer)
+    await wait(500)
+    for (const tab of tabs) expect(sessionOf(tab).get().messages[1]?.status).toBe('completed')
+    world.truth.refresh()
+    world.truth.restored(world.server.restore()[0] ?? '')
+    await wait(60_000)
+    // The end that the answer has now has the revision of the one that was lost.
+    for (const tab of tabs) expect(sessionOf(tab).get().messages[1]?.status).toBe('interrupted')
+    expect(await differences(world)).toEqual([])
   })
 })

@@ -45,6 +45,26 @@ test('a cursor of another history is told so, and what follows is only what is n
   expect(next.id).toMatch(new RegExp(`^${all.length + 1}\\.`))
 })
 
+test('what comes back on a request says first that the last event of whoever asks is of another history', async () => {
+  const { ask } = stage()
+  const all = await ranOnce(ask)
+  const last = cursorOf(all.at(-1))
+  const send = async (id: string, parent: string, cursor: string) =>
+    eventsOf(
+      await ask('POST', '/sessions/s1/messages', sendBody(id, parent), {
+        accept: 'text/event-stream',
+        'last-event-id': cursor,
+      }),
+    )
+  const [known] = await send('m2', 'm1', last)
+  expect(known).toMatchObject({ id: { n: all.length + 1 }, event: { type: 'message.created' } })
+  const [gap, ...others] = await send('m3', 'm2', `${all.length}.other`)
+  expect(gap).toMatchObject({ event: { type: 'gap', reason: 'diverged' } })
+  expect(others.length).toBeGreaterThan(0)
+  // A cursor that is none refuses no message.
+  expect((await send('m4', 'm3', 'bogus'))[0]?.event.type).toBe('message.created')
+})
+
 test('a cursor from the future is one of another history', async () => {
   const { ask } = stage()
   await ranOnce(ask)

@@ -152,6 +152,13 @@ export const PLANTED: Readonly<Record<string, Plant>> = {
       return []
     }),
   ),
+  'what is stored does not say that it is of another history': commits((inner, hit) => (changes, options) => {
+    for (const change of changes) if (change.type === 'session' && change.row.term) hit()
+    const silent = changes.map((change) =>
+      change.type === 'session' ? { ...change, row: { ...change.row, term: 0 } } : change,
+    )
+    return inner(silent, options)
+  }),
   'a key is used twice': (hit) => ({
     env(env) {
       let last = env.createId()

@@ -191,7 +191,8 @@ export function createServer(schedule: Schedule, options: ServerOptions): Server
   const chance = schedule.chance.fork('model')
   const tools = schedule.chance.fork('tools')
   const shared: Shared = { schedule, options, db, chance, tools, asked: [], started: 0 }
-  const frozen: Process[] = []
+  /** Those that others took over from: they stand still, or went on later. */
+  const former: Process[] = []
   let current = startProcess(shared)
   const begin = () => {
     current = startProcess(shared)
@@ -214,7 +215,7 @@ export function createServer(schedule: Schedule, options: ServerOptions): Server
     backup: backup.save,
     losses: backup.losses,
     restore() {
-      for (const process of [...frozen.splice(0), current]) end(process)
+      for (const process of [...former.splice(0), current]) end(process)
       const ids = backup.restore()
       options.onRestore?.()
       begin()
@@ -225,12 +226,12 @@ export function createServer(schedule: Schedule, options: ServerOptions): Server
     },
     replace() {
       if (current.actor.state === 'running') current.actor.state = 'frozen'
-      frozen.push(current)
+      former.push(current)
       begin()
     },
     heal() {
       current.life.left = Number.POSITIVE_INFINITY
-      for (const { actor } of frozen.splice(0)) if (actor.state === 'frozen') actor.state = 'running'
+      for (const { actor } of former) if (actor.state === 'frozen') actor.state = 'running'
       if (current.actor.state === 'dead') begin()
     },
   }

@@ -7,9 +7,9 @@ import { publish } from './publish.ts'
 
 export interface FeedOptions {
   scope: Scope
-  /** The last event the reader has. Without it the feed begins after `from`. */
-  cursor?: EventId
-  /** @default 0, the beginning */
+  /** The last event the reader has. */
+  cursor?: EventId | undefined
+  /** Where the feed begins: after this event. @default the cursor, or else 0, the beginning */
   from?: number
   /** Ends the feed with this run. `ended`: the number of its last event, where it has ended. */
   until?: { runId: string; ended: number | null }
@@ -90,10 +90,10 @@ const isLast = ({ event }: EventRow, until: FeedOptions['until']): boolean =>
  * Where events are gone, or the reader's last one belongs to another history, a `gap` says so before what follows.
  */
 export async function* follow(ctx: ChatContext, options: FeedOptions): AsyncGenerator<string, void> {
-  const { scope, cursor, from = 0, until, signal } = options
+  const { scope, cursor, from = cursor?.n ?? 0, until, signal } = options
   // The first bytes prove to the reader, and to what lies between, that the line is open.
   yield formatSse({ comment: 'open' })
-  let at = cursor?.n ?? from
+  let at = from
   const hindered = cursor ? await hindrance(ctx, scope, cursor) : undefined
   if (hindered) {
     yield gap(at + 1, hindered.to, hindered.reason)

@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { TidemarkError } from '../../lib/errors.ts'
 import { Id, type UserBlock } from '../../message/schema.ts'
 import { SendMessage } from '../../protocol/commands.ts'
-import { formatEventId, type MessagePage } from '../../protocol/events.ts'
+import { formatEventId, type MessagePage, parseEventId } from '../../protocol/events.ts'
 import { type Accepted, needsOfSend, send } from '../decide/send.ts'
 import { hashOf, parse, readJson } from '../http/body.ts'
 import { jsonResponse } from '../http/errors.ts'
@@ -118,7 +118,8 @@ export async function postMessage(call: Call): Promise<Response> {
   const { key, message, run } = accepted
   if (release) {
     const until = { runId: body.runId, ended: run?.ended ?? null }
-    return streamEvents(call, release, { scope, from: key.event.n - 1, until })
+    const cursor = parseEventId(request.headers.get('last-event-id') ?? '')
+    return streamEvents(call, release, { scope, cursor, from: key.event.n - 1, until })
   }
   return jsonResponse({ message, runId: body.runId, eventId: formatEventId(key.event) }, 202)
 }
