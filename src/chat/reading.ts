@@ -17,12 +17,15 @@ import { takeOlder, takeWindow } from './window.ts'
 export const closedError = (): TidemarkError => new TidemarkError('aborted', 'the chat was closed')
 
 /** The newest rows that are stored, as far back as the message with which the shown branch ends: somebody may have chosen an old one. */
-async function newestRows({ storage }: Lobby, { id, state }: Core): Promise<MessageWindow> {
+async function newestRows({ storage }: Lobby, { id, state, fields }: Core): Promise<MessageWindow> {
   let window = await storage.window(id, { limit: WINDOW })
-  const headId = window.session?.session.headId ?? ''
+  const { session, term = 0 } = window.session ?? {}
+  const headId = session?.headId ?? ''
+  // What is known of an earlier term is about to go.
+  const isKnown = term <= fields.term && messageOf(state, headId)
   const isThere = ({ message }: StoredMessage) => message.id === headId
   let { rows } = window
-  while (headId && window.hasOlder && rows[0] && !rows.some(isThere) && !messageOf(state, headId)) {
+  while (headId && window.hasOlder && rows[0] && !rows.some(isThere) && !isKnown) {
     const older = await storage.window(id, { before: rows[0].position, limit: WINDOW })
     const unreadable = [...(older.unreadable ?? []), ...(window.unreadable ?? [])]
     ;({ rows } = older)
