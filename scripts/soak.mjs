@@ -23,6 +23,7 @@ const { values } = parseArgs({
 const what = values.points ? 'crashes' : 'seeds'
 const from = Number(values.from)
 const to = from + Number(values.seeds)
+const workers = Math.max(1, Math.min(Number(values.workers), to - from))
 
 /** @type {Map<string, number>} */
 const counts = new Map()
@@ -37,23 +38,24 @@ function take(line) {
     console.log(`\n✗ ${line.failed}\n`)
   }
   // For whoever ends it early.
-  if (line.seeds && line.seeds % 500 === 0) console.log(`a worker has walked ${line.seeds} ${what}`)
+  if (line.seeds && line.seeds % 500 === 0) console.log(`a worker has walked ${line.seeds} ${what} more`)
   if (!line.done) return
   walked += line.seeds ?? 0
   converged = Math.max(converged, line.converged ?? 0)
   for (const [fault, times] of line.counts ?? []) counts.set(fault, (counts.get(fault) ?? 0) + times)
 }
 
+/** So many seeds are walked by one process: whatever of a walk a process keeps goes with it. */
+const SLICE = 1_000
+
 /**
- * @param {number} first
- * @param {number} step
+ * @param {string[]} range
  * @returns {Promise<void>}
  */
-function work(first, step) {
+function work(range) {
   const folder = values.points ? 'points' : values.turns ? 'turn/sim' : 'simulation'
   const file = join(root, 'test', folder, 'soak.ts')
-  const range = values.points ? [first - from, step] : [first, to, step]
-  const child = spawn(process.execPath, ['--import', 'tsx', file, ...range.map(String)], {
+  const child = spawn(process.execPath, ['--import', 'tsx', file, ...range], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'inherit'],
   })
@@ -69,11 +71,23 @@ function work(first, step) {
   })
 }
 
+/** What each process does, in turn: points go by their number among all, seeds in slices. */
+const slices = values.points
+  ? Array.from({ length: workers }, (_, at) => [at, workers])
+  : Array.from({ length: Math.ceil((to - from) / SLICE) }, (_, at) => {
+      const first = from + at * SLICE
+      return [first, Math.min(to, first + SLICE), 1]
+    })
+
+/** @returns {Promise<void>} */
+async function workThrough() {
+  for (let range = slices.shift(); range; range = slices.shift()) await work(range.map(String))
+}
+
 checkNode()
 ensurePackages()
 const began = performance.now()
-const workers = Math.max(1, Math.min(Number(values.workers), to - from))
-await Promise.all(Array.from({ length: workers }, (_, at) => work(from + at, workers)))
+await Promise.all(Array.from({ length: workers }, workThrough))
 for (const [fault, times] of [...counts].sort()) console.log(`${fault}: ${times}`)
 const seconds = ((performance.now() - began) / 1000).toFixed(0)
 const after = values.turns || values.points ? '' : `; of one mind after at most ${converged} ms of their time`
