@@ -9,16 +9,16 @@ import {
   remembered,
   type Space,
 } from './draft.ts'
+import { hashOf } from './hash.ts'
 import { cards, emails, type Finder, keys, phones, type Span } from './secrets.ts'
 
 /** What is replaced in one session, and by what. */
 interface Vault {
+  readonly sessionId: string
   /** Secret, by kind and key, to its placeholder. */
   readonly placeholders: Map<string, string>
   /** Placeholder to secret, as it was first written. */
   readonly secrets: Map<string, string>
-  /** How many there are, by kind. */
-  readonly counts: Map<string, number>
   /** An item without its secrets, made once. */
   copyOf(item: DraftItem, space: Space): DraftItem
 }
@@ -40,11 +40,11 @@ export interface Redaction {
   reveal(sessionId: string, text: string): string
 }
 
-function newVault(finders: readonly Finder[]): Vault {
+function newVault(sessionId: string, finders: readonly Finder[]): Vault {
   const vault: Vault = {
+    sessionId,
     placeholders: new Map(),
     secrets: new Map(),
-    counts: new Map(),
     copyOf: remembered((item, space) => {
       const tally = { count: 0 }
       const message = concealMessage(item.message, (text) => conceal(vault, finders, text, tally))
@@ -55,13 +55,21 @@ function newVault(finders: readonly Finder[]): Vault {
   return vault
 }
 
+const NUMBERS = 99_999
+const PLACEHOLDERS = /\[[^[\]]+-\d+\]/g
+
+/**
+ * A placeholder whose number comes from the secret and its session: what a summary or an answer was told of stays what it was
+ * after a reload, in another tab and on another branch, whatever was said first there.
+ */
 function placeholderOf(vault: Vault, { kind, key = (text) => text }: Finder, secret: string): string {
   const name = `${kind}:${key(secret)}`
   const known = vault.placeholders.get(name)
   if (known !== undefined) return known
-  const number = (vault.counts.get(kind) ?? 0) + 1
-  const placeholder = `[${kind}-${number}]`
-  vault.counts.set(kind, number)
+  const at = (number: number) => `[${kind}-${(number % NUMBERS) + 1}]`
+  let number = Number.parseInt(hashOf(`${vault.sessionId} ${name}`).slice(0, 8), 16)
+  while (vault.secrets.has(at(number))) number++
+  const placeholder = at(number)
   vault.placeholders.set(name, placeholder)
   vault.secrets.set(placeholder, secret)
   return placeholder
@@ -73,10 +81,13 @@ interface Tally {
 }
 
 function conceal(vault: Vault, finders: readonly Finder[], text: string, tally: Tally): string {
-  const found: (Span & { by: Finder })[] = []
+  const found: (Span & { by?: Finder })[] = []
   for (const by of finders)
     for (const span of by.find(text)) if (span.end > span.start) found.push({ ...span, by })
   if (found.length === 0) return text
+  // A number in a placeholder is nobody's.
+  for (const { 0: one, index } of text.matchAll(PLACEHOLDERS))
+    if (vault.secrets.has(one)) found.push({ start: index, end: index + one.length })
   found.sort((a, b) => a.start - b.start || b.end - a.end)
   let made = ''
   let done = 0
@@ -86,9 +97,10 @@ function conceal(vault: Vault, finders: readonly Finder[], text: string, tally: 
       done = Math.max(done, end)
       continue
     }
-    made += text.slice(done, start) + placeholderOf(vault, by, text.slice(start, end))
+    const part = text.slice(start, end)
+    made += text.slice(done, start) + (by ? placeholderOf(vault, by, part) : part)
     done = end
-    tally.count++
+    if (by) tally.count++
   }
   return made + text.slice(done)
 }
@@ -96,7 +108,7 @@ function conceal(vault: Vault, finders: readonly Finder[], text: string, tally: 
 /** Numbers may be secrets, too, from this size on: cards and phones. */
 const LONG_NUMBER = 1e7
 
-/** JSON with every text in it replaced; the very same where none is. */
+/** JSON with every text in it replaced, names of fields too; the very same where none is. */
 function concealJson(value: unknown, replace: (text: string) => string): unknown {
   if (typeof value === 'string') return replace(value)
   if (typeof value === 'number' && value >= LONG_NUMBER) {
@@ -109,9 +121,10 @@ function concealJson(value: unknown, replace: (text: string) => string): unknown
     return made.every((one, at) => one === value[at]) ? value : made
   }
   if (typeof value !== 'object' || value === null) return value
-  const made = Object.entries(value).map(([name, one]) => [name, concealJson(one, replace)] as const)
-  const before: readonly unknown[] = Object.values(value)
-  return made.every(([, one], at) => one === before[at]) ? value : Object.fromEntries(made)
+  const before: readonly (readonly [string, unknown])[] = Object.entries(value)
+  const made = before.map(([name, one]) => [replace(name), concealJson(one, replace)] as const)
+  const isSame = made.every(([name, one], at) => name === before[at]?.[0] && one === before[at]?.[1])
+  return isSame ? value : Object.fromEntries(made)
 }
 
 function concealCall(block: ToolCallBlock, replace: (text: string) => string): ToolCallBlock {
@@ -154,15 +167,16 @@ function concealSaid(block: AssistantBlock, replace: (text: string) => string): 
 }
 
 /**
- * Replaces what is secret by placeholders such as `[email-1]`: in texts, in the arguments of calls, in results and in notes. The
- * same secret has the same placeholder as long as this redaction lives, in each session its own. Instructions and tools stay
- * as they are: they are the app's own words. What only its provider can read stays, too (blocks of type `other`).
+ * Replaces what is secret by placeholders such as `[email-48213]`: in texts, in the arguments of calls, in results and in notes.
+ * The same secret has the same placeholder, in each session its own. Only what was replaced since the page was loaded can be
+ * revealed (`session.context()` sees to that). Instructions and tools stay as they are: they are the app's own words. What only its provider can read stays, too
+ * (blocks of type `other`).
  */
 export function createRedaction({ finders }: RedactionOptions = {}): Redaction {
   const all = finders ?? [...keys(), ...cards(), ...emails(), ...phones()]
   const vaults = new Map<string, Vault>()
   const vaultOf = (sessionId: string): Vault => {
-    const known = vaults.get(sessionId) ?? newVault(all)
+    const known = vaults.get(sessionId) ?? newVault(sessionId, all)
     vaults.set(sessionId, known)
     return known
   }
@@ -187,7 +201,7 @@ export function createRedaction({ finders }: RedactionOptions = {}): Redaction {
     conceal: (sessionId, text) => conceal(vaultOf(sessionId), all, text, { count: 0 }),
     reveal(sessionId, text) {
       const secrets = vaults.get(sessionId)?.secrets
-      return secrets ? text.replace(/\[[a-z]+-\d+\]/g, (one) => secrets.get(one) ?? one) : text
+      return secrets ? text.replace(PLACEHOLDERS, (one) => secrets.get(one) ?? one) : text
     },
   }
 }

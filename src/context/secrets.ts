@@ -13,8 +13,10 @@ export interface Finder {
   key?(secret: string): string
 }
 
+const all = (pattern: RegExp): RegExp => (pattern.global ? pattern : new RegExp(pattern, `${pattern.flags}g`))
+
 /**
- * A finder of what a global pattern finds, and `isReal` agrees to. The pattern must not be able to go back and forth: begin it
+ * A finder of what a pattern finds, everywhere in a text, and `isReal` agrees to. The pattern must not be able to go back and forth: begin it
  * at a border (`(?<!\w)`) and bound what repeats.
  */
 export const finder = (
@@ -25,7 +27,7 @@ export const finder = (
 ): Finder => ({
   kind,
   *find(text) {
-    for (const { 0: secret, index } of text.matchAll(pattern))
+    for (const { 0: secret, index } of text.matchAll(all(pattern)))
       if (isReal(secret)) yield { start: index, end: index + secret.length }
   },
   ...(key && { key }),

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { type Message, SCHEMA_VERSION, type UserMessage } from '../message/schema.ts'
 import { type DraftTurn, noteOf, type Policy, type Space, withNotes, withoutTurns } from './draft.ts'
+import { hashOf } from './hash.ts'
 
 /** A text that stands for the oldest turns of a branch. Derived: the messages stay as they are. */
 export const Summary = z.object({
@@ -11,22 +12,6 @@ export const Summary = z.object({
   text: z.string(),
 })
 export type Summary = z.infer<typeof Summary>
-
-const PRIME_1 = 2_654_435_761
-const PRIME_2 = 1_597_334_677
-
-/** 64 bits of a text, in hexadecimal: to notice a change, not to keep anybody from making one. */
-function hashOf(text: string): string {
-  let high = 0xdeadbeef
-  let low = 0x41c6ce57
-  for (let at = 0; at < text.length; at++) {
-    const unit = text.charCodeAt(at)
-    high = Math.imul(high ^ unit, PRIME_1)
-    low = Math.imul(low ^ unit, PRIME_2)
-  }
-  const hex = (half: number) => (half >>> 0).toString(16).padStart(8, '0')
-  return hex(high ^ (low >>> 15)) + hex(low ^ (high >>> 13))
-}
 
 /** Hashes of messages that were seen already. */
 export type Digests = WeakMap<Message, string>

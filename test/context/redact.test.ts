@@ -138,28 +138,88 @@ describe('redaction', () => {
     userMessage('u2', 'and?'),
   ])
 
+  const placeholder = (secret: string, session = 's1') => createRedaction().conceal(session, secret)
+  const [email1, card1] = [placeholder(email), placeholder(card)]
+
   test('replaces in texts, arguments and results alike, the same secret by the same placeholder, and counts', () => {
+    expect([email1, card1]).toEqual([
+      expect.stringMatching(/^\[email-\d{1,5}\]$/),
+      expect.stringMatching(/^\[card-\d{1,5}\]$/),
+    ])
     const { policy } = createRedaction()
     const context = sent(messages, { policies: [policy] })
-    expect(textOf(context.messages[0] ?? { content: [] })).toBe('I am [email-1], card [card-1]')
+    expect(textOf(context.messages[0] ?? { content: [] })).toBe(`I am ${email1}, card ${card1}`)
     expect(context.messages[1]?.content).toEqual([
-      { type: 'text', text: 'Hello [email-1]' },
-      toolCall('c1', { arguments: { to: '[email-1]', nested: [{ card: '[card-1]' }], n: 7 } }),
+      { type: 'text', text: `Hello ${email1}` },
+      toolCall('c1', { arguments: { to: email1, nested: [{ card: card1 }], n: 7 } }),
       toolCall('c2', { arguments: { a: 1 } }),
     ])
-    expect(textOf(context.messages[2] ?? { content: [] })).toBe('{"sent":"[email-1]"}')
+    expect(textOf(context.messages[2] ?? { content: [] })).toBe(`{"sent":"${email1}"}`)
     expect(context.messages[4]).toBe(messages[4])
     expect(context).toMatchObject({ redacted: 7, policies: ['redact'] })
     expect(context.included[0]?.changes).toEqual(['redacted'])
   })
 
+  test('replaces names of fields, too: of arguments, as of results', () => {
+    const call = assistantMessage('a1', '', {
+      content: [toolCall('c1', { arguments: { roles: { [email]: 'owner' }, kept: 1 } })],
+    })
+    const context = sent([userMessage('u1'), call, toolMessage('t1', 'c1')], {
+      policies: [createRedaction().policy],
+    })
+    const given = { roles: { [email1]: 'owner' }, kept: 1 }
+    expect(context.messages[1]?.content).toEqual([toolCall('c1', { arguments: given })])
+  })
+
   test('is undone for display, in the session it was done in', () => {
     const redaction = createRedaction()
     sent(messages, { policies: [redaction.policy] })
-    expect(redaction.reveal('s1', 'sent to [email-1] and [email-2]')).toBe(`sent to ${email} and [email-2]`)
-    expect(redaction.reveal('s2', '[email-1]')).toBe('[email-1]')
-    expect(redaction.conceal('s2', 'other@example.com')).toBe('[email-1]')
-    expect(redaction.conceal('s1', 'other@example.com and ME@example.com')).toBe('[email-2] and [email-1]')
+    expect(redaction.reveal('s1', `sent to ${email1} and [email-0]`)).toBe(`sent to ${email} and [email-0]`)
+    expect(redaction.reveal('s2', email1)).toBe(email1)
+    expect(redaction.conceal('s2', email)).not.toBe(email1)
+    const both = redaction.conceal('s1', 'other@example.com and ME@example.com')
+    expect(both).toBe(`${placeholder('other@example.com')} and ${email1}`)
+  })
+
+  test('keeps a placeholder over reloads, tabs and branches, whatever was said first there', () => {
+    const before = createRedaction()
+    before.conceal('s1', 'first@example.com')
+    const told = before.conceal('s1', email)
+    const after = createRedaction()
+    expect(after.conceal('s1', email)).toBe(told)
+    after.conceal('s1', 'third@example.com')
+    expect(after.reveal('s1', `sent to ${told}`)).toBe(`sent to ${email}`)
+  })
+
+  test('gives no two secrets one placeholder, however many there are', () => {
+    const { conceal, reveal } = createRedaction()
+    const many = Array.from({ length: 2_000 }, (_, at) => `a${at}@example.com`)
+    const hidden = many.map((one) => conceal('s1', one))
+    expect(new Set(hidden).size).toBe(many.length)
+    expect(reveal('s1', hidden.join())).toBe(many.join())
+  })
+
+  test('is undone whatever a kind is called, and finds all that a pattern of one’s own finds', () => {
+    const { conceal, reveal } = createRedaction({ finders: [finder('Customer id_2', /C-\d{3}/)] })
+    const hidden = conceal('s1', 'C-123 and C-456')
+    expect(hidden).toMatch(/^\[Customer id_2-\d+\] and \[Customer id_2-\d+\]$/)
+    expect(reveal('s1', hidden)).toBe('C-123 and C-456')
+  })
+
+  test('sees no secret in a placeholder', () => {
+    const redaction = createRedaction({ finders: [...emails(), finder('zip', /\d+/g)] })
+    const hidden = redaction.conceal('s1', `${email} in 12345`)
+    expect(redaction.conceal('s1', `${hidden} or 54321`)).toMatch(
+      /^\[email-\d+\] in \[zip-\d+\] or \[zip-\d+\]$/,
+    )
+  })
+
+  test('sends nothing where a finder fails', () => {
+    const fails = finder('x', /x/g, () => {
+      throw new Error('out of order')
+    })
+    const policies = [createRedaction({ finders: [fails] }).policy]
+    expect(() => sent([userMessage('u1', 'x')], { policies })).toThrow('out of order')
   })
 
   test('hides what notes say, too', () => {
@@ -169,12 +229,12 @@ describe('redaction', () => {
       policies: [pins({ facts: [`mail ${email}`] }), policy],
     })
     // Instructions are the app's own words.
-    expect(context.system).toBe(`ask ${email}\n\n[pinned] mail [email-1]`)
+    expect(context.system).toBe(`ask ${email}\n\n[pinned] mail ${email1}`)
   })
 
   test('takes finders of one’s own, and what overlaps is gone whole', () => {
     const { conceal } = createRedaction({ finders: [finder('name', /Ada L/g), finder('word', /Lovelace/g)] })
-    expect(conceal('s1', 'Ada Lovelace wrote')).toBe('[name-1] wrote')
+    expect(conceal('s1', 'Ada Lovelace wrote')).toMatch(/^\[name-\d+\] wrote$/)
   })
 
   // Were any of it quadratic, this would take minutes.

@@ -216,8 +216,11 @@ describe('a summary', () => {
 
   test('is made of what holds no secrets', async () => {
     const seen: string[] = []
+    const redact = createRedaction()
+    const hidden = redact.conceal('s1', 'me@example.com')
+    expect(hidden).toMatch(/^\[email-\d+\]$/)
     const context = defaultContext({
-      redact: createRedaction(),
+      redact,
       summarise(messages) {
         seen.push(...messages.map(textOf))
         return 'in short'
@@ -225,7 +228,7 @@ describe('a summary', () => {
       summary: { messages: 12, turns: 2 },
     })
     const made = await context(inputOf(chatOf(8).with(0, userMessage('u0', 'I am me@example.com'))))
-    expect(seen[0]).toBe('I am [email-1]')
-    expect(made.system).toContain('[task] I am [email-1]')
+    expect(seen[0]).toBe(`I am ${hidden}`)
+    expect(made.system).toContain(`[task] I am ${hidden}`)
   })
 })
