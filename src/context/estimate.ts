@@ -65,7 +65,10 @@ export interface Estimator {
   append(state: TextState | undefined, text: string): TextState
   /** What a request is made of, to be kept until its count arrives. */
   measure(request: CountableRequest): Counts
-  /** Learns from a provider's count, and gives what to keep for the next estimator of the model. */
+  /**
+   * Learns from a provider's count, and gives what to keep for the next estimator of the model. A count that is no positive
+   * number teaches nothing.
+   */
   calibrate(report: CalibrationReport): Calibration
   /** Holds nine of ten counts. Of the tokens, `counted` are known and not in doubt. @default counted 0 */
   bounds(tokens: number, counted?: number): Bounds
@@ -93,6 +96,13 @@ const sessionOf = (messages: Iterable<Message>): string | undefined => {
   for (const { sessionId } of messages) return sessionId
   return undefined
 }
+
+/** No request has no tokens: a server that says so, or nothing that is a number, has not counted. */
+const isCount = (tokens: number): boolean => tokens > 0 && tokens < Number.POSITIVE_INFINITY
+
+/** What has been counted of a session already. */
+const countedOf = ({ last }: Calibration, session: string | undefined): number =>
+  last && last.session === session ? last.actual : 0
 
 export function estimatorOf(tables: TokenTables, options: EstimatorOptions): Estimator {
   const { count, messageOverhead = 4, onSurprise } = options
@@ -130,10 +140,10 @@ export function estimatorOf(tables: TokenTables, options: EstimatorOptions): Est
     calibrate(report) {
       const counted = 'counts' in report ? report : countedBy(report)
       const { actual, session } = counted
+      if (!isCount(actual)) return calibration
       const estimated = estimate(counted)
       const lesson = learn(calibration, counted)
-      const before = calibration.last?.session === session ? calibration.last?.actual : 0
-      const { high } = bounds(estimated, before)
+      const { high } = bounds(estimated, countedOf(calibration, session))
       if (!surprised && Math.abs(actual - estimated) > FAR * (high - estimated)) {
         surprised = true
         onSurprise?.({ estimated, actual, suspect: lesson.suspect })

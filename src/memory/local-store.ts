@@ -156,11 +156,11 @@ function byVector(
   const isMeant = matches(filter, true)
   for (const { facts, values } of blocks) {
     const vectors = { dims, values }
-    for (let row = 0; row < facts.length; row++) {
+    for (const [row, fact] of facts.entries()) {
+      // To ask whose a fact is costs a hundredth of comparing its vector.
+      if (!isMeant(fact)) continue
       const score = cosine(vectors, row, doubles)
-      if (!(score > best.least)) continue
-      const fact = facts[row]
-      if (fact && !exclude?.has(fact.id) && isMeant(fact) && lives(fact, now)) best.offer(score, fact)
+      if (score > best.least && !exclude?.has(fact.id) && lives(fact, now)) best.offer(score, fact)
     }
   }
   return best.items.map(({ score, item }) => ({ fact: item, score }))

@@ -51,7 +51,7 @@ function lineOf(record: CallRecord): CallLine {
 }
 
 /**
- * Logs each model call when it is over, in one line. What `log` throws is ignored.
+ * Logs each model call when it is over, in one line. What `log` throws is ignored, also where it answers with a promise.
  * @example
  * direct({ model, watch: [logger((line) => console.info(JSON.stringify(line)))] })
  */

@@ -116,9 +116,12 @@ const endOf = ({ reason, error, message }: End) => ({
   ...(error && { error }),
 })
 
+/** Also what somebody throws later, who does it in a promise: in a server, that would end the process. */
 function quietly<T>(tell: () => T): T | undefined {
   try {
-    return tell()
+    const told = tell()
+    if (told instanceof Promise) told.catch(() => undefined)
+    return told
   } catch {
     return undefined
   }

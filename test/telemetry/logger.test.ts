@@ -50,3 +50,20 @@ test('a log that throws fails nothing', async () => {
   }
   expect((await play({ model: scriptedModel(['x']), watch: [logger(fails)] })).outcome).toBe('completed')
 })
+
+test('a log that fails later fails nothing either: no promise of it is left alone', async () => {
+  const alone: unknown[] = []
+  const hear = (reason: unknown) => alone.push(reason)
+  process.on('unhandledRejection', hear)
+  let told = 0
+  const fails = async () => {
+    told++
+    throw new Error('the collector is away')
+  }
+  expect((await play({ model: scriptedModel(['x']), watch: [logger(fails)] })).outcome).toBe('completed')
+  expect(told).toBe(1)
+  // Node tells of what was left alone when all microtasks are done.
+  await new Promise((resolve) => setImmediate(resolve))
+  process.off('unhandledRejection', hear)
+  expect(alone).toEqual([])
+})
