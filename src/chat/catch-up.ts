@@ -94,7 +94,7 @@ export async function catchUp(core: Core, options: CatchUpOptions, signal: Abort
   const { runtime, env, byMessage, looksOn, anew = isForeign(core.state) } = options
   const pages: MessagePage[] = []
   let malformed = 0
-  const { tidemark, complete } = core.fields
+  const { tidemark, complete, term } = core.fields
   let [since, after] = anew ? [0, null] : [core.state.rev, tidemark]
   // Whether this reads on from where everything was known, or from the very beginning.
   const isWhole = anew || complete || tidemark !== null || core.state.cursor === null
@@ -112,14 +112,14 @@ export async function catchUp(core: Core, options: CatchUpOptions, signal: Abort
     passed.add(after)
     since = Math.max(since, last)
     if (looksOn) {
-      update(core, (state, trace) => withPage(state, page, env.now(), trace))
+      // What another tab has read anew since is of another history.
+      if (term === core.fields.term) update(core, (state, trace) => withPage(state, page, env.now(), trace))
       continue
     }
     pages.push(page)
     const [first = page] = pages
     if (anew && more) continue
-    // Between two pages a message may be missing that changed after those that are there.
-    // In another history the tidemark may be gone.
+    // Between two pages a message may be missing that changed after those there; in another history the tidemark may.
     const isNew = first.limited || anew
     if (!more) setFields(core, { complete: isWhole && !first.limited, ...(isNew && { tidemark: null }) })
     else if (!byMessage) setFields(core, { complete: false })

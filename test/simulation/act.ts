@@ -171,7 +171,10 @@ const ACTIONS: Readonly<Record<ActionType, (scene: Scene, each: () => void) => v
       },
       ({ role, seq }) => role === 'user' && seq === undefined,
     ),
-  resync: (scene) => watch(scene, scene.session.resync()),
+  resync: (scene) => {
+    // Whatever the line says, it says to the caller.
+    scene.session.resync().catch(() => undefined)
+  },
   loadOlder: (scene) => {
     // Whatever the line says, it says to the caller.
     scene.session.loadOlder().catch(() => undefined)
