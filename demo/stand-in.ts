@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import * as z from 'zod/mini'
-import { answerTo, type Said } from './stand-in/answer.ts'
+import { answerTo, cardOf, type Said } from './stand-in/answer.ts'
 import { callFor, type WantedCall } from './stand-in/calls.ts'
 
 export interface StandInOptions {
@@ -20,6 +20,7 @@ const Body = z.looseObject({
   max_tokens: z.optional(z.nullable(z.number())),
   max_completion_tokens: z.optional(z.nullable(z.number())),
   tools: z.optional(z.nullable(z.array(z.looseObject({ function: z.looseObject({ name: z.string() }) })))),
+  response_format: z.optional(z.nullable(z.looseObject({ type: z.string() }))),
   messages: z
     .array(
       z.looseObject({
@@ -84,7 +85,9 @@ function answerOf(body: Body): Answer {
     said,
     (body.tools ?? []).map(({ function: { name } }) => name),
   )
-  const all = call ? [] : piecesOf(answerTo(said))
+  // Of all shapes that one may ask for, it knows one.
+  const isCard = body.response_format?.type === 'json_schema'
+  const all = call ? [] : piecesOf(isCard ? cardOf(said) : answerTo(said))
   const most = body.max_completion_tokens ?? body.max_tokens ?? Number.POSITIVE_INFINITY
   const pieces = all.slice(0, most)
   const prompt = said.reduce((sum, { text }) => sum + piecesOf(text).length + 4, 3)

@@ -1,12 +1,16 @@
-import { type Tool, tool } from 'tidemark'
+import { type Chat, sessionTool, type Tool, tool } from 'tidemark'
 import * as z from 'zod/mini'
 import { sumIn } from './stand-in/arithmetic.ts'
 
 const Sum = z.object({ expression: z.string() })
 const Place = z.object({ zone: z.optional(z.string()) })
 
-/** What the model may use, in the page and on the server alike: a calculator, and a clock that has to be asked for. */
-export const tools: readonly Tool[] = [
+/**
+ * What the model may use, in the page and on the server alike: a calculator, a clock that has to be asked for, and a run of its
+ * own that looks something up.
+ * @param chat where such runs are
+ */
+export const toolsOf = (chat: () => Chat): readonly Tool[] => [
   tool({
     name: 'calculate',
     description: 'Works out a sum with + - * / ^ and brackets.',
@@ -33,5 +37,12 @@ export const tools: readonly Tool[] = [
         timeStyle: 'short',
         ...(zone !== undefined && { timeZone: zone }),
       }),
+  }),
+  sessionTool({
+    name: 'research',
+    description:
+      'Has a question looked into, in a conversation of its own. Only where the user asks for that.',
+    chat,
+    maxDepth: 1,
   }),
 ]

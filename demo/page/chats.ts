@@ -1,7 +1,7 @@
-import { type Chat, createChat, defaultContext, direct, type Runtime, remote } from 'tidemark'
+import { type Chat, createChat, defaultContext, direct, type Runtime, remote, structured } from 'tidemark'
 import { dexieStorage } from 'tidemark/dexie'
 import { openaiChat } from 'tidemark/openai-chat'
-import { tools } from '../tools.ts'
+import { toolsOf } from '../tools.ts'
 import type { PageConfig } from './config.ts'
 import type { RuntimeName } from './route.ts'
 
@@ -11,13 +11,14 @@ const SYSTEM = 'You are a calm, precise assistant. Answer in Markdown, briefly w
 const STAND_IN_WINDOW = 16_000
 
 /** The two ways to get an answer. Behind the store they are the same. */
-const RUNTIMES: Readonly<Record<RuntimeName, (config: PageConfig) => Runtime>> = {
+const RUNTIMES: Readonly<Record<RuntimeName, (config: PageConfig, chat: () => Chat) => Runtime>> = {
   remote: () => remote({ url: '/api' }),
-  direct: ({ model, standIn }) =>
+  direct: ({ model, standIn }, chat) =>
     direct({
       model: openaiChat(model, { baseURL: '/llm/openai' }),
       system: SYSTEM,
-      tools,
+      tools: toolsOf(chat),
+      structured,
       context: defaultContext(standIn ? { window: STAND_IN_WINDOW } : {}),
     }),
 }
@@ -26,9 +27,12 @@ const RUNTIMES: Readonly<Record<RuntimeName, (config: PageConfig) => Runtime>> =
 export function openChats(config: PageConfig): (runtime: RuntimeName) => Chat {
   const open = new Map<RuntimeName, Chat>()
   return (runtime) => {
-    const chat =
-      open.get(runtime) ??
-      createChat({ runtime: RUNTIMES[runtime](config), storage: dexieStorage(`tidemark-demo-${runtime}`) })
+    const present = open.get(runtime)
+    if (present) return present
+    const chat: Chat = createChat({
+      runtime: RUNTIMES[runtime](config, () => chat),
+      storage: dexieStorage(`tidemark-demo-${runtime}`),
+    })
     open.set(runtime, chat)
     return chat
   }

@@ -1,5 +1,6 @@
 import { type FormEvent, type RefObject, useLayoutEffect, useState } from 'react'
 import type { SendOptions } from 'tidemark'
+import { CARD } from '../card.ts'
 import { useFocusTarget } from './focus.tsx'
 import { Icon } from './icon.tsx'
 import { useKept } from './kept.ts'
@@ -33,6 +34,9 @@ const WAYS: readonly [WhenBusy, string][] = [
 ]
 
 interface ToolsProps {
+  /** The answer is to be a card. */
+  card: boolean
+  setCard: (card: boolean) => void
   running: boolean
   stop: () => void
   empty: boolean
@@ -40,7 +44,7 @@ interface ToolsProps {
   choose: (way: WhenBusy) => void
 }
 
-function Tools({ running, stop, empty, way, choose }: ToolsProps) {
+function Tools({ card, setCard, running, stop, empty, way, choose }: ToolsProps) {
   return (
     <div className="composer-tools">
       <p id="composer-keys" className="keys">
@@ -52,6 +56,16 @@ function Tools({ running, stop, empty, way, choose }: ToolsProps) {
         )}
         <kbd>Esc</kbd> stops the answer
       </p>
+      <button
+        type="button"
+        className="shape"
+        aria-pressed={card}
+        aria-label="As a card"
+        title="Answer in a few points, as a card"
+        onClick={() => setCard(!card)}
+      >
+        <Icon name="card" /> <span>As a card</span>
+      </button>
       {running ? (
         <>
           <select
@@ -84,6 +98,7 @@ function Tools({ running, stop, empty, way, choose }: ToolsProps) {
 export function Composer({ sessionId, running, send, stop }: Props) {
   const [draft, setDraft] = useKept(`draft.${sessionId}`)
   const [way, setWay] = useState<WhenBusy>('queue')
+  const [card, setCard] = useState(false)
   const { ref, ...target } = useFocusTarget<HTMLTextAreaElement>(`composer:${sessionId}`)
   useFittingHeight(ref)
   const submit = async (event?: FormEvent) => {
@@ -91,7 +106,8 @@ export function Composer({ sessionId, running, send, stop }: Props) {
     const text = draft.trim()
     if (!text) return
     setDraft('')
-    if (!(await send(text, running ? { whenBusy: way } : {}))) setDraft(draft)
+    const options = { ...(running && { whenBusy: way }), ...(card && { output: CARD }) }
+    if (!(await send(text, options))) setDraft(draft)
   }
   return (
     <form className="composer" aria-label="Write" onSubmit={submit}>
@@ -115,7 +131,7 @@ export function Composer({ sessionId, running, send, stop }: Props) {
             submit()
           }}
         />
-        <Tools running={running} stop={stop} empty={!draft.trim()} way={way} choose={setWay} />
+        <Tools {...{ card, setCard, running, stop, way }} empty={!draft.trim()} choose={setWay} />
       </div>
     </form>
   )

@@ -2,6 +2,8 @@ import type { SessionSnapshot } from 'tidemark'
 import { useAttempt } from './attempt.tsx'
 import { useFocusOn } from './focus.tsx'
 import { useConversation } from './message/conversation.ts'
+import { hashFor } from './route.ts'
+import { parentOf } from './title.ts'
 
 /** A call that waits on a branch that is not shown: said, with the way there. Nothing else would say why nothing goes on. */
 export function WaitingElsewhere({ waiting, messages }: Pick<SessionSnapshot, 'waiting' | 'messages'>) {
@@ -20,6 +22,17 @@ export function WaitingElsewhere({ waiting, messages }: Pick<SessionSnapshot, 'w
       <button type="button" className="word" onClick={show}>
         Show it
       </button>
+    </p>
+  )
+}
+
+/** A run that was asked for in another session: said, with the way there. */
+export function AskedElsewhere({ session }: Pick<SessionSnapshot, 'session'>) {
+  const parent = parentOf(session)
+  if (parent === undefined) return null
+  return (
+    <p className="banner" data-kind="parent">
+      Another conversation had this looked into. <a href={hashFor(parent)}>Back to it</a>
     </p>
   )
 }

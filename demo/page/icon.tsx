@@ -12,6 +12,7 @@ const PATHS = {
   right: 'M8 5l5 5-5 5',
   down: 'M10 4v12M5 11l5 5 5-5',
   send: 'M10 16V4M5 9l5-5 5 5',
+  card: 'M3.5 4.5h13v11h-13zM6 8h8M6 10.5h8M6 13h5',
   close: 'M5 5l10 10M15 5L5 15',
   auto: 'M10 3.5a6.5 6.5 0 1 0 0 13zM10 3.5a6.5 6.5 0 0 1 0 13',
   light:

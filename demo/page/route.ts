@@ -21,6 +21,10 @@ const HASH = /^#\/(remote|direct)(?:\/([A-Za-z0-9_-]{1,64}))?$/
 
 export const hashOf = (route: Route): string => `#/${route.runtime}/${route.sessionId}`
 
+/** The address of another session over the runtime that is shown. */
+export const hashFor = (sessionId: string): string =>
+  location.hash.replace(HASH, (_, runtime) => `#/${runtime}/${sessionId}`)
+
 /**
  * The address bar as a store. It always names a session: an address without one gets the session that was open last,
  * and where there is none, a new id.

@@ -6,7 +6,7 @@ import { ConfirmDelete } from './confirm-delete.tsx'
 import { useFocusOn } from './focus.tsx'
 import { hashOf, type RuntimeName } from './route.ts'
 import { SessionItem } from './session-item.tsx'
-import { titleOf } from './title.ts'
+import { parentOf, titleOf } from './title.ts'
 
 interface ListProps {
   chat: Chat
@@ -23,16 +23,20 @@ export function SessionList({ chat, runtime, currentId, replace, chosen }: ListP
   const attempt = useAttempt()
   const focusOn = useFocusOn()
   const [doomed, setDoomed] = useState<Session>()
+  // A run of its own belongs to the session where it was asked for, which shows the way to it.
+  const shown = sessions.filter((session) => !parentOf(session) || session.id === currentId)
   const remove = async (session: Session) => {
     setDoomed(undefined)
     const done = await attempt(() => chat.session(session.id).delete())
-    if (done && session.id === currentId) replace(sessions.find((other) => other.id !== session.id)?.id)
+    for (const { id } of sessions.filter((other) => parentOf(other) === session.id))
+      await attempt(() => chat.session(id).delete())
+    if (done && session.id === currentId) replace(shown.find((other) => other.id !== session.id)?.id)
     focusOn(done ? 'new' : `delete:${session.id}`)
   }
   return (
     <>
       <ul className="sessions">
-        {sessions.map((session) => (
+        {shown.map((session) => (
           <SessionItem
             key={session.id}
             session={session}

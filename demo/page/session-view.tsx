@@ -4,7 +4,7 @@ import { useSession } from 'tidemark/react'
 import { useAttempt } from './attempt.tsx'
 import { Composer } from './composer.tsx'
 import { Banners, ConnectionState, useLine } from './connection.tsx'
-import { Stalled, WaitingElsewhere } from './elsewhere.tsx'
+import { AskedElsewhere, Stalled, WaitingElsewhere } from './elsewhere.tsx'
 import { useFocusOn } from './focus.tsx'
 import { Icon } from './icon.tsx'
 import { isFreeEscape } from './keys.ts'
@@ -127,6 +127,7 @@ export function SessionView({ chat, session, standIn, openDrawer }: Props) {
       <Banners chat={chat} line={line} error={snapshot.error}>
         <WaitingElsewhere {...snapshot} />
         <Stalled {...snapshot} />
+        <AskedElsewhere {...snapshot} />
       </Banners>
       <div className="talk">
         <div className="said">

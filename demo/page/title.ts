@@ -1,8 +1,16 @@
 import type { Session } from 'tidemark'
+import * as z from 'zod/mini'
 
 const LONGEST = 60
 
-export const titleOf = (session: Session | undefined): string => session?.title || 'New session'
+const SubRun = z.object({ sessionId: z.string() })
+
+/** The session in which a run was asked for that is a session of its own; undefined for any other. */
+export const parentOf = (session: Session | undefined): string | undefined =>
+  z.safeParse(SubRun, session?.metadata.subRun).data?.sessionId
+
+export const titleOf = (session: Session | undefined): string =>
+  session?.title || (parentOf(session) ? 'A run of its own' : 'New session')
 
 /** A session's first name: the beginning of what was asked first. */
 export function titleFrom(text: string): string {

@@ -9,7 +9,7 @@ const SUGGESTIONS = {
   standIn: [
     'What is a tidemark?',
     'What happens to an answer when I reload the page?',
-    'What happens when I am offline?',
+    'Look into what happens when I am offline',
     'How do I connect a real model?',
   ],
 }

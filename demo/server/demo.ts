@@ -2,12 +2,12 @@ import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { serveStatic } from '@hono/node-server/serve-static'
 import { type Context, Hono } from 'hono'
-import { defaultContext } from 'tidemark'
+import { type Chat, createChat, defaultContext, memoryStorage, remote } from 'tidemark'
 import { openaiChat } from 'tidemark/openai-chat'
 import { createChatHandler, createProxyHandler } from 'tidemark/server'
 import { sqliteStore } from 'tidemark/server/sqlite'
 import type { StandInOptions } from '../stand-in.ts'
-import { tools } from '../tools.ts'
+import { toolsOf } from '../tools.ts'
 import { pageHeaders, sameSite } from './guard.ts'
 import { listen } from './listen.ts'
 import { builtPage } from './page.ts'
@@ -45,11 +45,18 @@ const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost'])
 async function openChat(database: string, { model, baseURL, apiKey, standIn }: Upstream) {
   await mkdir(dirname(database), { recursive: true })
   const store = sqliteStore(database)
+  // Runs within runs are sessions of the same server: it talks to itself.
+  let inner: Chat | undefined
+  const innerChat = () => {
+    const runtime = remote({ url: 'http://demo/api', fetch: (to, init) => chat.fetch(new Request(to, init)) })
+    inner ??= createChat({ storage: memoryStorage(), runtime })
+    return inner
+  }
   const chat = createChatHandler({
     store,
     model: openaiChat(model, { baseURL, ...(apiKey && { apiKey }) }),
     system: SYSTEM,
-    tools,
+    tools: toolsOf(innerChat),
     context: defaultContext(standIn ? { window: STAND_IN_WINDOW } : {}),
     basePath: '/api',
     // How long the answers of a killed process may look alive.
@@ -60,6 +67,7 @@ async function openChat(database: string, { model, baseURL, apiKey, standIn }: U
   return {
     fetch: chat.fetch,
     async close() {
+      await inner?.close()
       await chat.close()
       await store.close()
     },

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { sumIn } from './arithmetic.ts'
-import { asksForTime } from './calls.ts'
+import { asksForTime, wantsResearch } from './calls.ts'
 import { type Topic, topics } from './topics.ts'
 
 /** One message of the conversation, as text. */
@@ -37,10 +37,23 @@ export function answerTo(all: readonly Said[]): string {
   return essay(question)
 }
 
+/** The same in a few points, as JSON: `{ title, points }`. */
+export function cardOf(all: readonly Said[]): string {
+  const turn = all.slice(all.findLastIndex(({ role }) => role === 'user'))
+  const asked = turn[0]?.text.trim() ?? ''
+  const plain = answerTo(turn).replaceAll(/```[\s\S]*?```|^[|>#].*$|[*`]/gm, '')
+  const points = plain
+    .split(/\n\n/)
+    .map((part) => /^.*?[.!?:](?=\s|$)/s.exec(part.trim())?.[0].replace(/:$/, '.') ?? '')
+    .filter((point) => point.length > 20 && !point.startsWith('-'))
+  return JSON.stringify({ title: asked.split('\n', 1)[0], points: points.slice(0, 4) })
+}
+
 /** Kinds of question, tried in this order. */
 const KINDS: readonly ((question: Question) => string | undefined)[] = [
   rest,
   silence,
+  research,
   clock,
   sum,
   tally,
@@ -87,6 +100,19 @@ function silence({ text }: Question): string | undefined {
 
 /** What a tool gave back, as the library spells it. */
 const Result = z.union([z.object({ data: z.unknown() }), z.object({ error: z.string() })])
+
+/** What came back from the run that looked into something, or why nothing did. */
+function research({ text, all }: Question): string | undefined {
+  const last = all.at(-1)
+  if (!wantsResearch(text) || last?.role !== 'tool') return undefined
+  const { data } = z.safeParse(Result, JSON.parse(last.text))
+  if (!data || 'error' in data)
+    return `I had that looked into, and nothing came of it: ${data?.error ?? 'no word'}.`
+  const [first = ''] = String(data.data)
+    .split('\n\n')
+    .filter((part) => !/^[#|`]/.test(part))
+  return `I had that looked into, in a conversation of its own. In short:\n\n${quote(first)}\n\nHow it came about, you can read there; I was only told the end of it.`
+}
 
 /** What the clock said, or why it could not be asked. */
 function clock({ text, all }: Question): string | undefined {

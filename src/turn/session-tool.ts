@@ -1,6 +1,6 @@
 import { errorFrom, TidemarkError } from '../lib/errors.ts'
 import type { Schema } from '../lib/standard-schema.ts'
-import type { Message, UserBlock } from '../message/schema.ts'
+import type { AssistantMessage, Message, UserBlock } from '../message/schema.ts'
 import { textOf } from '../message/text.ts'
 import { type Arguments, type Tool, type ToolContext, type ToolOptions, tool } from './tool.ts'
 
@@ -41,6 +41,16 @@ const TASK = { type: 'object', properties: { task: { type: 'string' } }, require
 
 /** How deep a session is among sub-runs. */
 const depthOf = (sessionId: string): number => Number(/^sub(\d+)_/.exec(sessionId)?.[1] ?? 0)
+
+const subSession = (sessionId: string, key: string): string =>
+  `sub${depthOf(sessionId) + 1}_${key.slice(-48)}`
+
+/**
+ * The id of the session in which a `sessionTool` does the call at this place of an answer's content, on a server as in the
+ * page: to show what is under way there, and what waits to be allowed.
+ */
+export const subSessionOf = (answer: Pick<AssistantMessage, 'id' | 'sessionId'>, index: number): string =>
+  subSession(answer.sessionId, `${answer.id}_${index}`)
 
 /** Resolves once nothing is under way in a session any more, as far as is known here. */
 function resting(session: SubSession, signal: AbortSignal): Promise<void> {
@@ -119,11 +129,10 @@ export function sessionTool<const S extends Schema = Schema>({
     idempotent: true,
     async execute(args, context) {
       const { key, sessionId } = context
-      const depth = depthOf(sessionId) + 1
-      if (depth > maxDepth)
+      if (depthOf(sessionId) >= maxDepth)
         throw new TidemarkError('invalid-request', `a sub-run of ${maxDepth} others begins no other`)
       const said = input ? input(args as Arguments<S>) : String(Object(args).task)
-      const id = `sub${depth}_${key.slice(-48)}`
+      const id = subSession(sessionId, key)
       return runIn(chat().session(id), said, { id, of: { sessionId, key } }, context)
     },
   })

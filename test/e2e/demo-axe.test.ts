@@ -92,6 +92,20 @@ async function* asked(page: Page): AsyncGenerator<string> {
   await page.getByRole('button', { name: 'Show older version' }).click()
   await page.getByRole('button', { name: 'Show it' }).waitFor()
   yield 'with a call that waits elsewhere'
+  await page.getByRole('button', { name: 'Show it' }).click()
+  await page.getByRole('button', { name: 'Don’t allow' }).click()
+  await untilAnswer(page, 'completed', 'I did not look')
+  await page.getByRole('button', { name: 'As a card' }).click()
+  await ask(page, 'What happens when I am offline?')
+  await page.getByRole('region', { name: 'Answer as a card' }).waitFor()
+  await page.getByRole('button', { name: 'As a card' }).click()
+  await write(page, 'Look into: what time is it?')
+  await page.getByRole('link', { name: 'Its own conversation' }).waitFor()
+  await edit.waitFor()
+  yield 'with a card, and a call to allow in a run of its own'
+  await page.getByRole('link', { name: 'Its own conversation' }).click()
+  await page.getByRole('link', { name: 'Back to it' }).waitFor()
+  yield 'with that run'
 }
 
 const sizes = { wide: { width: 1280, height: 800 }, narrow: { width: 390, height: 844 } }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { textOf } from '../../src/message/text.ts'
 import { validateConversation } from '../../src/message/validate.ts'
 import type { ScriptStep } from '../../src/testing/scripted-model.ts'
-import { sessionTool } from '../../src/turn/session-tool.ts'
+import { sessionTool, subSessionOf } from '../../src/turn/session-tool.ts'
 import { tool } from '../../src/turn/tool.ts'
 import { noStrayRejections } from '../chat/world.ts'
 import { assistantMessage } from '../support/messages.ts'
@@ -25,7 +25,9 @@ const isOver = ({ session }: Scene, words = 'Told.') => {
 /** The session that the first call of the newest answer with calls began. */
 function subOf(scene: Scene, depth = 1) {
   const asked = scene.session.get().messages.find(({ role }) => role === 'tool')
-  return scene.sessionOf(`sub${depth}_${asked?.parentId}_0`)
+  const found = subSessionOf({ id: asked?.parentId ?? '', sessionId: depth === 1 ? 's' : 'sub1_x' }, 0)
+  expect(found).toBe(`sub${depth}_${asked?.parentId}_0`)
+  return scene.sessionOf(found)
 }
 
 describe.each(SCENES)('over %s', (_name, open) => {

@@ -3,21 +3,7 @@ import type { ToolMessage } from 'tidemark'
 import { useAnnounce } from '../announcer.tsx'
 import { useAttempt } from '../attempt.tsx'
 import { useFocusOn, useFocusTarget } from '../focus.tsx'
-import { useConversation } from './conversation.ts'
-
-/** What the model wants a call to be executed with, as text. */
-function useArguments({ parentId, toolCallId }: ToolMessage): string {
-  const { session } = useConversation()
-  for (let id = parentId; id !== null; ) {
-    const before = session.message(id).get()
-    if (before?.role === 'assistant')
-      for (const block of before.content)
-        if (block.type === 'toolCall' && block.id === toolCallId)
-          return JSON.stringify(block.arguments ?? {}, null, 2)
-    id = before?.role === 'tool' ? before.parentId : null
-  }
-  return '{}'
-}
+import { useCall, useConversation } from './conversation.ts'
 
 /** The value of a JSON text; undefined where it is none. */
 function parsed(text: string): unknown {
@@ -92,20 +78,21 @@ function Decision({ draft, isChanged, reject, approve }: DecisionProps) {
 
 /** Asks whether a call may be executed, and with what. It takes no focus away: who writes goes on writing, and is told. */
 export function Approval({ message }: { message: ToolMessage }) {
-  const { session } = useConversation()
+  const { session, home = session.id } = useConversation()
   const attempt = useAttempt()
   const announce = useAnnounce()
   const focusOn = useFocusOn()
   const name = useId()
   const { id, toolName } = message
-  const wanted = useArguments(message)
+  // What the model wants it to be executed with.
+  const wanted = JSON.stringify(useCall(message)?.call.arguments ?? {}, null, 2)
   const [draft, setDraft] = useState<string>()
   const group = useFocusTarget<HTMLDivElement>(`approval:${id}`)
   const changer = useFocusTarget<HTMLButtonElement>(`change:${id}`)
   useEffect(() => announce(`The answer waits: may it use ${toolName}?`), [announce, toolName])
   const decide = (work: () => Promise<void>) => async () => {
     // The buttons go with the question.
-    if (await attempt(work)) focusOn(`composer:${session.id}`)
+    if (await attempt(work)) focusOn(`composer:${home}`)
   }
   const toggle = () => {
     setDraft(draft === undefined ? wanted : undefined)

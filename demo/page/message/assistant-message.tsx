@@ -6,6 +6,7 @@ import { useFocusOn } from '../focus.tsx'
 import { Icon } from '../icon.tsx'
 import { Markdown } from '../markdown/markdown.tsx'
 import { Branches } from './branches.tsx'
+import { Card, useIsCard } from './card.tsx'
 import { useConversation } from './conversation.ts'
 import { Media } from './media.tsx'
 import { Sources } from './sources.tsx'
@@ -97,11 +98,13 @@ export function AssistantMessage({ message, siblings, busy, still, children }: P
   const settled = !streaming && message.status !== 'pending'
   const last = message.content.length - 1
   const text = textOf(message)
+  const isCard = useIsCard(message) && text !== ''
+  const content = placed(message.content).map(({ block, place }) => (
+    <BlockView key={place} block={block} growing={streaming && place === last} />
+  ))
   return (
     <>
-      {placed(message.content).map(({ block, place }) => (
-        <BlockView key={place} block={block} growing={streaming && place === last} />
-      ))}
+      {isCard ? <Card message={message}>{content}</Card> : content}
       <Sources blocks={message.content} />
       {children}
       {settled ? (

@@ -3,6 +3,7 @@ import { type Connection, type Message, textOf } from 'tidemark'
 import { useMessage } from 'tidemark/react'
 import { useAnnounce } from '../announcer.tsx'
 import { AssistantMessage } from './assistant-message.tsx'
+import { spokenOf } from './card.tsx'
 import { useConversation } from './conversation.ts'
 import { StatusLine } from './status-line.tsx'
 import { ToolMessage } from './tool-message.tsx'
@@ -43,7 +44,7 @@ function useAnnouncedEnd(message: Message | undefined): void {
     before.current = message?.status
     const ending = message && ENDINGS[message.status]
     if (!ending || message.role !== 'assistant' || (was !== 'pending' && was !== 'streaming')) return
-    announce(`${ending}: ${textOf(message) || (message.error?.message ?? 'no text')}`)
+    announce(`${ending}: ${spokenOf(message) || (message.error?.message ?? 'no text')}`)
   }, [announce, message])
 }
 

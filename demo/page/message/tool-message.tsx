@@ -1,24 +1,27 @@
 import { type ToolMessage as ToolRecord, textOf } from 'tidemark'
 import { Approval } from './approval.tsx'
 import { Media } from './media.tsx'
+import { SubRun } from './sub-run.tsx'
 
 /** What a tool gave back, or what it waits for. */
 export function ToolMessage({ message }: { message: ToolRecord }) {
   const { status, stage, toolName, isError } = message
   if (stage === 'approval') return <Approval message={message} />
-  if (status === 'pending')
-    return (
-      <p className="aside">
-        <code>{toolName}</code> is at work
-      </p>
-    )
   return (
-    <details className="aside">
-      <summary>
-        <code>{toolName}</code> {isError ? 'failed' : 'answered'}
-      </summary>
-      <pre>{textOf(message)}</pre>
-      <Media blocks={message.content} />
-    </details>
+    <SubRun message={message}>
+      {status === 'pending' ? (
+        <p className="aside">
+          <code>{toolName}</code> is at work
+        </p>
+      ) : (
+        <details className="aside">
+          <summary>
+            <code>{toolName}</code> {isError ? 'failed' : 'answered'}
+          </summary>
+          <pre>{textOf(message)}</pre>
+          <Media blocks={message.content} />
+        </details>
+      )}
+    </SubRun>
   )
 }
