@@ -1,4 +1,4 @@
-import { expectNumber } from '../lib/expect.ts'
+import { expectNumber, expectOption } from '../lib/expect.ts'
 import type { Message } from '../message/schema.ts'
 import { type ClipOptions, clipBlocks } from './clip.ts'
 import { type CompactOptions, compactResults, squeezeNewest } from './compact.ts'
@@ -17,6 +17,7 @@ import type { Redaction } from './redact.ts'
 
 /** What goes where a history does not fit: single messages, whole turns, or, with a summariser, whole turns behind a summary. */
 export type Strategy = 'drop_oldest' | 'drop_oldest_pair' | 'summarize'
+const STRATEGIES: readonly Strategy[] = ['drop_oldest', 'drop_oldest_pair', 'summarize']
 
 export interface MixOptions {
   /** Turns that stay whole, the newest one included; older tool results give way to their conclusion. @default 5 */
@@ -65,6 +66,10 @@ export function recommendedMix(options: MixOptions = {}): Mix {
     redact,
     strategy,
   } = options
+  expectOption(
+    strategy === undefined || STRATEGIES.includes(strategy),
+    `strategy: expected ${STRATEGIES.join(' or ')}, got ${strategy}`,
+  )
   expectNumber('toolResult', toolResult)
   expectNumber('maxTurns', maxTurns)
   const clip: ClipOptions = toolResult === undefined ? {} : { results: toolResult }

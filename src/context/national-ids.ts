@@ -1,3 +1,4 @@
+import { expectOption } from '../lib/expect.ts'
 import { type Finder, finder } from './secrets.ts'
 
 const digitsOf = (text: string): string => text.replace(/\D/g, '')
@@ -71,4 +72,8 @@ const FINDERS: Readonly<Record<NationalId, () => Finder>> = {
 /** Finders of national ids. @default all that are known */
 export const nationalIds = (
   of: readonly NationalId[] = ['us', 'cn', 'gb', 'fr', 'es', 'br', 'iban'],
-): readonly Finder[] => of.map((one) => FINDERS[one]())
+): readonly Finder[] =>
+  of.map((one) => {
+    expectOption(Object.hasOwn(FINDERS, one), `of: expected some of ${Object.keys(FINDERS)}, got ${one}`)
+    return FINDERS[one]()
+  })

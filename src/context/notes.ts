@@ -29,7 +29,7 @@ const hasMark = (message: Message, name: string): boolean => message.metadata?.[
 /**
  * Pinned facts and messages are never dropped, shortened or summarised: where a pinned message is not in the context as it
  * is, its text stands behind the instructions, word for word: also that of a result whose call is gone, and of an answer that was
- * cut off. Must come before policies that change messages.
+ * cut off. Where there is no room for all of them, the last resort, `droppedNotes` says which are not there. Must come before policies that change messages.
  */
 export const pins = ({
   isPinned = (message) => hasMark(message, 'pinned'),

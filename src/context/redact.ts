@@ -1,3 +1,4 @@
+import { expectOption } from '../lib/expect.ts'
 import type { AssistantBlock, Message, TextBlock, ToolCallBlock } from '../message/schema.ts'
 import {
   changedItem,
@@ -174,6 +175,8 @@ function concealSaid(block: AssistantBlock, replace: (text: string) => string): 
  */
 export function createRedaction({ finders }: RedactionOptions = {}): Redaction {
   const all = finders ?? [...keys(), ...cards(), ...emails(), ...phones()]
+  const areFinders = all.every(({ kind, find }) => typeof kind === 'string' && typeof find === 'function')
+  expectOption(areFinders, 'finders: expected a list of finders, such as [...keys(), ...emails()]')
   const vaults = new Map<string, Vault>()
   const vaultOf = (sessionId: string): Vault => {
     const known = vaults.get(sessionId) ?? newVault(sessionId, all)

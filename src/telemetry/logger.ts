@@ -1,5 +1,6 @@
 import type { CallRecord } from '../context/call-record.ts'
 import type { ErrorCode } from '../lib/errors.ts'
+import { expectOption } from '../lib/expect.ts'
 import type { WatchCalls } from '../turn/watch.ts'
 
 /** One model call as a line of a log: plain JSON, flat, without content and without keys. */
@@ -55,6 +56,8 @@ function lineOf(record: CallRecord): CallLine {
  * @example
  * direct({ model, watch: [logger((line) => console.info(JSON.stringify(line)))] })
  */
-export const logger =
-  (log: (line: CallLine) => void): WatchCalls =>
-  () => ({ end: (record) => log(lineOf(record)) })
+export function logger(log: (line: CallLine) => void): WatchCalls {
+  // What a log throws is ignored: without this nobody would know why nothing is logged.
+  expectOption(typeof log === 'function', 'log: expected a function that takes a line')
+  return () => ({ end: (record) => log(lineOf(record)) })
+}

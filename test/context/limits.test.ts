@@ -3,11 +3,15 @@ import { assembleContext } from '../../src/context/assemble.ts'
 import { clipBlocks } from '../../src/context/clip.ts'
 import { compactResults, squeezeNewest } from '../../src/context/compact.ts'
 import { recommendedMix } from '../../src/context/mix.ts'
+import { nationalIds } from '../../src/context/national-ids.ts'
 import { pins } from '../../src/context/notes.ts'
 import type { AssembleOptions } from '../../src/context/open-draft.ts'
 import { slidingWindow, tokenBudget } from '../../src/context/policies.ts'
+import { createRedaction } from '../../src/context/redact.ts'
 import { roughly } from '../../src/context/rough.ts'
+import { emails, type Finder } from '../../src/context/secrets.ts'
 import { summarised } from '../../src/context/summary.ts'
+import { logger } from '../../src/telemetry/logger.ts'
 import {
   assistantMessage,
   callingMessage,
@@ -168,4 +172,23 @@ test('of many system messages the first instructs, the same again is one, and ot
   expect(context.system).toBe('Be kind.')
   expect(ids(context)).toBe('i2 u1 i5')
   expect(why(context)).toBe('i3 duplicate, i4 empty')
+})
+
+describe('a choice that is none', () => {
+  test.each<[string, () => unknown]>([
+    [
+      'strategy: expected drop_oldest or drop_oldest_pair or summarize, got summarise',
+      () => recommendedMix({ strategy: 'summarise' as 'summarize' }),
+    ],
+    [
+      'of: expected some of us,cn,gb,fr,es,br,iban, got constructor',
+      () => nationalIds(['constructor' as 'us']),
+    ],
+    ['finders: expected a list', () => createRedaction({ finders: [emails() as unknown as Finder] })],
+    ['finders: expected a list', () => createRedaction({ finders: [emails as unknown as Finder] })],
+    ['log: expected a function', () => logger(undefined as unknown as () => void)],
+  ])('is refused when it is made, and not when it is first needed: %s', (message, make) => {
+    expect(make).toThrow(expect.objectContaining({ code: 'invalid-request' }))
+    expect(make).toThrow(message)
+  })
 })
