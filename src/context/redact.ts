@@ -191,13 +191,18 @@ export function createRedaction({ finders }: RedactionOptions = {}): Redaction {
       : { ...note, text, tokens: estimate.text(text) + 1, redacted: tally.count }
   }
   const concealNotes = (draft: Draft, space: Space): Draft => {
-    const sessionId = draft.turns[0]?.items[0]?.message.sessionId
-    if (sessionId === undefined) return draft
+    // Without any message nobody knows whose session it is; a secret is one all the same.
+    const { sessionId = '' } = draft.turns[0]?.items[0]?.message ?? draft.loose[0] ?? {}
     const notes = draft.notes.map((note) => concealNote(note, vaultOf(sessionId), space))
     return notes.every((note, at) => note === draft.notes[at]) ? draft : { ...draft, notes }
   }
-  const concealItems = (draft: Draft, space: Space): Draft =>
-    mapItems(draft, (item) => vaultOf(item.message.sessionId).copyOf(item, space))
+  const concealItems = (draft: Draft, space: Space): Draft => {
+    const hidden = (item: DraftItem) => vaultOf(item.message.sessionId).copyOf(item, space)
+    const made = mapItems(draft, hidden)
+    // What no turn has a place for may become a note.
+    const loose = draft.loose.map((message) => hidden({ message, as: 'itself', tokens: 0 }).message)
+    return loose.every((message, at) => message === draft.loose[at]) ? made : { ...made, loose }
+  }
   return {
     policy: { name: 'redact', apply: (draft, space) => concealNotes(concealItems(draft, space), space) },
     notes: { name: 'redactNotes', apply: concealNotes },

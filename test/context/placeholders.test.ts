@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import { pins } from '../../src/context/notes.ts'
 import { createRedaction } from '../../src/context/redact.ts'
 import { emails, finder } from '../../src/context/secrets.ts'
-import { userMessage } from '../support/messages.ts'
+import { toolMessage, userMessage } from '../support/messages.ts'
 import { sent } from './sent.ts'
 
 const email = 'me@example.com'
@@ -46,5 +47,17 @@ describe('redaction', () => {
     })
     const policies = [createRedaction({ finders: [fails] }).policy]
     expect(() => sent([userMessage('u1', 'x')], { policies })).toThrow('out of order')
+  })
+
+  test('hides what notes say where there is no message, and what a pin says whose place is gone', () => {
+    const { policy } = createRedaction()
+    const facts = pins({ facts: [`mail ${email}`] })
+    expect(sent([], { policies: [facts, policy] }).system).toMatch(/^\[pinned\] mail \[email-\d+\]$/)
+    const lost = toolMessage('t1', 'c0', {
+      content: [{ type: 'text', text: `mail ${email}` }],
+      metadata: { pinned: true },
+    })
+    const context = sent([lost, userMessage('u1')], { policies: [policy, pins()] })
+    expect(context.system).toMatch(/^\[pinned\] clock: mail \[email-\d+\]$/)
   })
 })
