@@ -80,7 +80,7 @@ export interface CatchUpOptions {
   byMessage: boolean
   /** Reads everything, and replaces what was acknowledged by it, at once. @default where the other side has another history */
   anew?: boolean
-  /** Takes the rows and moves no cursor: another tab follows the session. */
+  /** Takes the rows and moves no cursor: another tab follows the session, and sees to what cannot be proven. */
   looksOn?: boolean
 }
 
@@ -103,8 +103,8 @@ export async function catchUp(core: Core, options: CatchUpOptions, signal: Abort
   for (let more = true; more; ) {
     const query: Omit<PageQuery, 'limit'> = byMessage ? { after } : { changedSince: since }
     const { page, malformed: unread } = await runtime.page(core.id, { ...query, limit: PAGE }, signal)
-    if (page.limited && !anew && !looksOn && (byMessage ? after !== null : since > 0))
-      return catchUp(core, { ...options, anew: true }, signal)
+    if (page.limited && !anew && (byMessage ? after !== null : since > 0))
+      return looksOn ? malformed : catchUp(core, { ...options, anew: true }, signal)
     malformed += unread
     after = page.messages.at(-1)?.id ?? after
     const last = lastRev(page)

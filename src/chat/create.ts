@@ -1,13 +1,13 @@
 import { backoffDelay } from '../lib/backoff.ts'
 import { createCell } from '../lib/cell.ts'
 import { platformEnv } from '../lib/env.ts'
-import { errorFrom, TidemarkError } from '../lib/errors.ts'
+import { errorFrom } from '../lib/errors.ts'
 import { expectOption, hasMethod } from '../lib/expect.ts'
-import { ID_EXPECTED, Id, type Session } from '../message/schema.ts'
+import type { Session } from '../message/schema.ts'
 import { messagesOfRun } from './calls.ts'
 import { setFields } from './core.ts'
 import { hearTold } from './grown.ts'
-import { LISTED, listRemote } from './list.ts'
+import { LISTED, listRemote, lookForGone } from './list.ts'
 import {
   type Lobby,
   makeRoom,
@@ -18,28 +18,17 @@ import {
   storageWorks,
 } from './lobby.ts'
 import { noteUnreadable } from './lost.ts'
-import { openRoom } from './open.ts'
+import { roomOf } from './open.ts'
 import { createPersist } from './persist.ts'
 import type { ChatStorage } from './ports.ts'
 import { closedError, load, read } from './reading.ts'
 import { refresh } from './refresh.ts'
-import { appendEvents, branchTo, fieldsOf, noteStored, type Room } from './room.ts'
+import { appendEvents, branchTo, fieldsOf, noteStored } from './room.ts'
 import type { RuntimeHost } from './runtime-port.ts'
 import { createTabs } from './tabs.ts'
 import type { Chat, ChatOptions, Health } from './types.ts'
 import { isOffline } from './wake.ts'
 import { watchRooms } from './watch-rooms.ts'
-
-/** The room of a session, opened where it is not yet. */
-function roomOf(lobby: Lobby, id: string): Room {
-  const present = lobby.rooms.get(id)
-  if (present) return present
-  if (lobby.closed) throw closedError()
-  if (!Id.safeParse(id).success) throw new TidemarkError('invalid-request', `id: ${ID_EXPECTED}`)
-  const room = openRoom(lobby, id)
-  lobby.rooms.set(id, room)
-  return room
-}
 
 /** Reads on until the branch up to a message is whole. */
 async function history(lobby: Lobby, sessionId: string, messageId: string) {
@@ -76,6 +65,7 @@ async function start(lobby: Lobby): Promise<void> {
         lobby,
         stored.filter(({ id }) => !lobby.listed.has(id)),
       )
+      lookForGone(lobby)
       for (const row of found.outbox) if (row.account === account) roomOf(lobby, row.sessionId)
       return
     } catch (thrown) {

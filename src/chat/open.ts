@@ -1,4 +1,5 @@
 import { TidemarkError } from '../lib/errors.ts'
+import { ID_EXPECTED, Id } from '../message/schema.ts'
 import { type ActionDeps, assertThere, sayOf } from './actions.ts'
 import { type Core, newCore } from './core.ts'
 import { toldOf } from './grown.ts'
@@ -94,7 +95,7 @@ const reachOf = (core: Core, lobby: Lobby, actions: ActionDeps, room: () => Room
 })
 
 /** Opens a session: reads what is stored, and serves it as soon as no other tab does. */
-export function openRoom(lobby: Lobby, id: string): Room {
+function openRoom(lobby: Lobby, id: string): Room {
   const get = (): Room => room
   const core = newRoomCore(lobby, id, get)
   const actions = actionsOf(lobby, get)
@@ -105,6 +106,11 @@ export function openRoom(lobby: Lobby, id: string): Room {
     ready: Promise.resolve(),
     say: (messageId, word) => sayOf(core, actions, messageId, word),
     readOlder: () => readOlder(lobby, room),
+    giveWay() {
+      if (!room.leave) return
+      room.leave()
+      seekLead(lobby, room)
+    },
     places: new Map(),
     queued: new Map(),
     nextLocal: 0,
@@ -120,5 +126,16 @@ export function openRoom(lobby: Lobby, id: string): Room {
     else if (core.outbox.size > 0) lobby.tabs.post({ type: 'stored', sessionId: id })
   })
   seekLead(lobby, room)
+  return room
+}
+
+/** The room of a session, opened where it is not yet. */
+export function roomOf(lobby: Lobby, id: string): Room {
+  const present = lobby.rooms.get(id)
+  if (present) return present
+  if (lobby.closed) throw closedError()
+  if (!Id.safeParse(id).success) throw new TidemarkError('invalid-request', `id: ${ID_EXPECTED}`)
+  const room = openRoom(lobby, id)
+  lobby.rooms.set(id, room)
   return room
 }

@@ -7,7 +7,8 @@ async function mirror(lobby: Lobby, sessionId: string): Promise<void> {
   if (room) {
     await readAgain(lobby, room)
     // There is something to ask for now, where there was not.
-    if (room.core.fields.connection === 'idle') room.sync?.wake()
+    const { state, fields } = room.core
+    if (fields.connection === 'idle' && state.session) room.sync?.wake()
     return room.drain?.kick()
   }
   const { session } = await lobby.storage.window(sessionId, { limit: 1 })

@@ -56,6 +56,8 @@ export interface Room {
   serving?: Serving | undefined
   /** Puts what is said of a call that waits into the outbox. */
   say(messageId: string, word: CallWord): Promise<void>
+  /** Gives the session to other tabs, and leads it again after them. */
+  giveWay(): void
   /** Gives the session to other tabs. Absent while the page is kept for somebody who may come back to it. */
   leave?: (() => void) | undefined
 }

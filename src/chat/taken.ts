@@ -94,7 +94,8 @@ export function inTerm(lobby: Lobby, room: Room, window: MessageWindow, unsaved:
   }
   if (room.loaded && written > term) {
     // It took the session over while this one was away, and did not know it yet.
-    if (leading && owns) endLead(lobby, room)
+    // Of two that took it over at once the one that has the lock may not be the one that has the word.
+    if (leading && owns) room.giveWay()
     yieldTerm(lobby, room, window, unsaved)
   }
   setFields(core, { term: Math.max(leading ? term : 0, written) })

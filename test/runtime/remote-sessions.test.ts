@@ -29,6 +29,33 @@ describe('the sessions of a mirror', () => {
     ).toEqual(['s', 't'])
   })
 
+  test('that were deleted elsewhere meanwhile are gone, from the list and from the disk, and what is new here is not', async () => {
+    const first = remoteChat()
+    const { server } = first
+    for (const id of ['d', 'kept']) await (await first.chat.session(id).send('one')).answer
+    await first.world.pass(300)
+    await first.chat.close()
+    const gone = openRoom(server, 'd')
+    gone.gone = true
+    server.online = false
+    const storage = first.storage.reopen()
+    const again = remoteChat({ server, storage, world: createWorld({ name: 'new' }) })
+    const { chat, world } = again
+    await again.chat.session('local').send('not sent yet')
+    await world.pass(5_000)
+    expect(chat.sessions.get().length).toBe(3)
+    await chat.close()
+    server.online = true
+    const third = remoteChat({ server, storage: storage.reopen(), world: createWorld({ name: 'third' }) })
+    const listed = () => third.chat.sessions.get().map(({ id }) => id)
+    await third.world.until(() => listed().length === 3)
+    await third.world.until(() => listed().length === 2)
+    expect(listed().toSorted()).toEqual(['kept', 'local'])
+    await third.world.pass(500)
+    expect((await third.storage.window('d', { limit: 9 })).rows).toEqual([])
+    expect((await third.storage.window('kept', { limit: 9 })).rows.length).toBe(2)
+  })
+
   test('go on where the server says that they ended, also before their messages are there', async () => {
     const server = scriptedServer()
     const room = openRoom(server, 's')

@@ -81,6 +81,17 @@ test('what waits in sessions that nobody asked for takes no connection from the 
   expect(again.line.requests.filter(({ path }) => path === '/sessions/s/events').length).toBeGreaterThan(0)
 })
 
+test('sessions that the server does not know are not asked for again, all of them, whenever the page is seen again', async () => {
+  const server = startServer()
+  const client = openClient(server)
+  for (let at = 0; at < 60; at++) client.chat.session(`new-${at}`)
+  await pass(server, 2_000)
+  const before = client.line.requests.length
+  for (const state of ['hidden', 'visible', 'hidden', 'visible'] as const) client.page.show(state)
+  await pass(server, 2_000)
+  expect(client.line.requests.length - before).toBeLessThan(24)
+})
+
 test('a page in which many sessions were looked at looks, when it is seen again, after the newest first and few others', async () => {
   const server = startServer()
   const client = openClient(server, { session: 's0' })

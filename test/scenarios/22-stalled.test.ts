@@ -144,6 +144,29 @@ describe('22: a tab that runs a turn is frozen', () => {
     expect(textsOf(second).at(-1)).toBe('re: and?')
   })
 
+  test.each(SEEDS)(
+    'two that take over at once, of which one hears late that the other has (seed %i)',
+    async (seed) => {
+      const { world, first, second, wait } = await stalled({ seed, late: 5_000 })
+      const [device] = world.devices
+      if (!device) throw new Error('no device')
+      const third = openTab(world, device, ++world.tabsOpened)
+      await wait(15_000)
+      expect(statusOf(third)).toBe('stalled')
+      const taken = [second, third].map((tab) => ending(sessionOf(tab).takeOver()))
+      await ended(world, Promise.all(taken))
+      first.actor.state = 'running'
+      await wait(60_000)
+      await ended(world, (await spoken(world, second, 'and now?')).answer)
+      await wait(20_000)
+      for (const tab of [first, second, third]) {
+        expect(textsOf(tab).at(-1)).toBe('re: and now?')
+        expect(statusOf(tab)).toBe('ready')
+        expect(allOf(tab)).toBe(allOf(second))
+      }
+    },
+  )
+
   test('who takes over and closes is told so', async () => {
     const { world, second } = await stalled()
     const taken = ending(sessionOf(second).takeOver())
