@@ -7,7 +7,7 @@ import type { Session } from '../message/schema.ts'
 import { messagesOfRun } from './calls.ts'
 import { setFields } from './core.ts'
 import { hearTold } from './grown.ts'
-import { LISTED, listRemote, lookForGone } from './list.ts'
+import { LISTED, listRemote } from './list.ts'
 import {
   type Lobby,
   makeRoom,
@@ -65,7 +65,6 @@ async function start(lobby: Lobby): Promise<void> {
         lobby,
         stored.filter(({ id }) => !lobby.listed.has(id)),
       )
-      lookForGone(lobby)
       for (const row of found.outbox) if (row.account === account) roomOf(lobby, row.sessionId)
       return
     } catch (thrown) {

@@ -9,14 +9,6 @@ export const LISTED = 50
 /** A minimal server lists nothing; a line that is down is each session's own news. */
 const USUAL: readonly ErrorCode[] = ['not-found', 'network', 'timeout', 'aborted']
 
-/** Looks at sessions that were the server's and are listed no more: that somebody has deleted them, they tell themselves. */
-export function lookForGone(lobby: Lobby): void {
-  const { told, listed } = lobby
-  if (!told) return
-  for (const { id, rev, updatedAt } of [...listed.values()])
-    if (rev && updatedAt > told.until && !told.ids.has(id)) roomOf(lobby, id).sync?.wake()
-}
-
 /** The server's sessions, which another device may have begun. */
 export async function listRemote(lobby: Lobby): Promise<void> {
   if (lobby.runtime.truth === 'client' || lobby.closed) return
@@ -26,8 +18,12 @@ export async function listRemote(lobby: Lobby): Promise<void> {
     showSessions(lobby, sessions)
     for (const room of lobby.rooms.values()) adopt(lobby, room)
     const until = (hasMore && sessions.at(-1)?.updatedAt) || 0
-    lobby.told = { ids: new Set(sessions.map(({ id }) => id)), until }
-    lookForGone(lobby)
+    const before = lobby.told
+    lobby.told = new Set(sessions.map(({ id }) => id))
+    // Listed no more: that somebody has deleted it, the session itself will tell.
+    for (const id of before ?? [])
+      if (!lobby.told.has(id) && (lobby.listed.get(id)?.updatedAt ?? 0) > until)
+        roomOf(lobby, id).sync?.wake()
   } catch (thrown) {
     const error = errorData(thrown, 'protocol')
     if (!lobby.closed && !USUAL.includes(error.code)) problem(lobby, error)

@@ -24,8 +24,8 @@ export interface Lobby {
   uses: number
   /** Every session that is listed. */
   readonly listed: Map<string, Session>
-  /** Which sessions the server has listed last: all of them, or those that changed after that time. */
-  told?: { ids: ReadonlySet<string>; until: number }
+  /** Which sessions the server has listed last. */
+  told?: ReadonlySet<string>
   readonly sessions: Cell<readonly Session[]>
   readonly health: Cell<Health>
   readonly persist: Persist

@@ -5,7 +5,7 @@ import { type Core, newCore } from './core.ts'
 import { toldOf } from './grown.ts'
 import { seekLead } from './lead.ts'
 import { type Lobby, moveHealth, moveTotals, showSessions } from './lobby.ts'
-import { closedError, load, loadLater, lookOn, readOlder, seekHead } from './reading.ts'
+import { closedError, load, loadLater, readOlder, resync, seekHead } from './reading.ts'
 import { moveTidemark, nextPosition, type Room } from './room.ts'
 import { createSession } from './session.ts'
 import { takeOver } from './taken.ts'
@@ -71,8 +71,7 @@ const reachOf = (core: Core, lobby: Lobby, actions: ActionDeps, room: () => Room
   async resync() {
     await actions.ready()
     assertThere(core)
-    const { sync } = room()
-    await (sync ? sync.resync() : lookOn(lobby, room()))
+    await resync(lobby, room())
   },
   async takeOver() {
     await actions.ready()

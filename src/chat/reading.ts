@@ -1,5 +1,5 @@
 import { backoffDelay } from '../lib/backoff.ts'
-import { TidemarkError } from '../lib/errors.ts'
+import { errorData, isRetryable, TidemarkError } from '../lib/errors.ts'
 import { mergePage } from '../protocol/page.ts'
 import { newestId } from '../protocol/place.ts'
 import { messageOf } from '../protocol/state.ts'
@@ -137,12 +137,28 @@ async function readStored(lobby: Lobby, room: Room): Promise<boolean> {
   }
 }
 
-/** What changed, in a tab that another one follows the session for, or that does not follow it yet. */
-export async function lookOn(lobby: Lobby, { core }: Room): Promise<void> {
+/**
+ * Reads what changed, in a tab that another one follows the session for, or that does not follow it yet. Like a tab that does
+ * it goes on trying while nobody can be reached.
+ */
+export async function resync(lobby: Lobby, room: Room): Promise<void> {
   const { runtime, env, ended } = lobby
-  const byMessage = core.fields.complete && isUnrevised(core.state)
-  const malformed = await catchUp(core, { runtime, env, byMessage, looksOn: true }, ended.signal)
-  tellUnread((...told) => problem(lobby, ...told), malformed, 'messages')
+  const { core } = room
+  for (let attempt = 0; !lobby.closed && !core.state.deleted; attempt++) {
+    if (room.sync) return room.sync.resync()
+    const byMessage = core.fields.complete && isUnrevised(core.state)
+    try {
+      const malformed = await catchUp(core, { runtime, env, byMessage, looksOn: true }, ended.signal)
+      return tellUnread((...told) => problem(lobby, ...told), malformed, 'messages')
+    } catch (thrown) {
+      const error = errorData(thrown, 'protocol')
+      // What the other side does not have, there is none of.
+      if (lobby.closed || error.code === 'not-found') return
+      if (!isRetryable(error)) throw thrown
+    }
+    // Ended with the chat, which is no failure.
+    await env.sleep(backoffDelay(attempt, env.random()), ended.signal).catch(() => undefined)
+  }
 }
 
 /** The next older window, from storage or else from the server. Returns whether it brought anything. */

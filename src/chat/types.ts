@@ -164,8 +164,8 @@ export interface ChatSession extends Store<SessionSnapshot> {
   /** Reads older messages, where there are any. Throws what the server's answer throws. */
   loadOlder(): Promise<void>
   /**
-   * Asks the server for what is missing, now; resolves when it is there. In a tab that another one leads the session for, throws
-   * what the server's answer throws.
+   * Asks the server for what is missing, now; resolves when it is there, however long nobody can be reached. In a tab that another
+   * one leads the session for, throws what the server's answer throws, where trying again will not help.
    */
   resync(): Promise<void>
   /**

@@ -3,9 +3,10 @@ import { ending, shown } from '../chat/direct-chat.ts'
 import { row, send } from '../chat/rows.ts'
 import { watchedStorage } from '../chat/storages.ts'
 import { createWorld, idle, noStrayRejections } from '../chat/world.ts'
+import { createBrowser } from '../scenarios/page.ts'
 import { remoteChat, requestsTo, SEND } from './remote-chat.ts'
 import { say } from './scripted-routes.ts'
-import { cut, openRoom, scriptedServer } from './scripted-server.ts'
+import { cut, openRoom, refusal, scriptedServer } from './scripted-server.ts'
 
 noStrayRejections()
 
@@ -29,31 +30,38 @@ describe('the sessions of a mirror', () => {
     ).toEqual(['s', 't'])
   })
 
-  test('that were deleted elsewhere meanwhile are gone, from the list and from the disk, and what is new here is not', async () => {
-    const first = remoteChat()
-    const { server } = first
-    for (const id of ['d', 'kept']) await (await first.chat.session(id).send('one')).answer
-    await first.world.pass(300)
-    await first.chat.close()
-    const gone = openRoom(server, 'd')
-    gone.gone = true
-    server.online = false
-    const storage = first.storage.reopen()
-    const again = remoteChat({ server, storage, world: createWorld({ name: 'new' }) })
-    const { chat, world } = again
-    await again.chat.session('local').send('not sent yet')
-    await world.pass(5_000)
-    expect(chat.sessions.get().length).toBe(3)
+  test('that are deleted elsewhere meanwhile are gone when the page is seen again, from the list and from the disk', async () => {
+    const server = scriptedServer()
+    for (const id of ['d', 'kept']) say(server, openRoom(server, id), `said-in-${id}`, null)
+    const page = createBrowser().page()
+    const { chat, storage, world } = remoteChat({ server, platform: page.platform })
+    const listed = () =>
+      chat.sessions
+        .get()
+        .map(({ id }) => id)
+        .toSorted()
+    await world.until(() => listed().length === 2)
+    chat.session('d')
+    await world.until(() => chat.session('d').get().messages.length === 1)
+    await world.pass(500)
+    expect((await storage.window('d', { limit: 9 })).rows.length).toBe(1)
     await chat.close()
-    server.online = true
-    const third = remoteChat({ server, storage: storage.reopen(), world: createWorld({ name: 'third' }) })
-    const listed = () => third.chat.sessions.get().map(({ id }) => id)
-    await third.world.until(() => listed().length === 3)
-    await third.world.until(() => listed().length === 2)
-    expect(listed().toSorted()).toEqual(['kept', 'local'])
-    await third.world.pass(500)
-    expect((await third.storage.window('d', { limit: 9 })).rows).toEqual([])
-    expect((await third.storage.window('kept', { limit: 9 })).rows.length).toBe(2)
+    const again = remoteChat({ server, storage: storage.reopen(), platform: page.platform, world })
+    const left = () =>
+      again.chat.sessions
+        .get()
+        .map(({ id }) => id)
+        .toSorted()
+    await world.until(() => left().length === 2)
+    server.instead = ({ method }) => (method === 'POST' ? refusal(503, 'server') : undefined)
+    await again.chat.session('new').send('not sent yet')
+    openRoom(server, 'd').gone = true
+    expect(left()).toEqual(['d', 'kept', 'new'])
+    page.show('visible')
+    await world.until(() => left().length === 2)
+    expect(left()).toEqual(['kept', 'new'])
+    await world.pass(500)
+    expect((await again.storage.window('d', { limit: 9 })).rows).toEqual([])
   })
 
   test('go on where the server says that they ended, also before their messages are there', async () => {

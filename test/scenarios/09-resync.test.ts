@@ -49,8 +49,17 @@ describe('what is asked for by resync() is there when it resolves', () => {
     await sayElsewhere(server, 'news', 'e-hello')
     expect(shown(second.session.get().messages)).toEqual(['hello', 're: hello'])
     expect(await shownAfter(second)).toEqual(['hello', 're: hello', 'news', 're: news'])
+    second.line.fault = () => ({ type: 'instead', response: () => new Response('', { status: 403 }) })
+    expect(await ended(server, ending(second.session.resync()))).toBe('auth')
     second.line.fault = () => ({ type: 'lost' })
-    expect(await ending(second.session.resync())).toBe('network')
+    let over = false
+    const late = second.session.resync().then(() => {
+      over = true
+    })
+    await pass(server, 20_000)
+    expect(over).toBe(false)
+    second.line.fault = undefined
+    await ended(server, late)
     // The one that leads moves the cursors, and has the same in the end.
     first.line.online = true
     first.page.window('online')
