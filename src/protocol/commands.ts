@@ -83,8 +83,13 @@ export const RejectCommand = z.object({
   messageId: Id,
   reason: z.optional(z.string()),
 })
-/** Whoever is to execute the call elsewhere may not, before somebody allows it. */
-export const AskApprovalCommand = z.object({ ...command, type: z.enum(['askApproval']), messageId: Id })
+/** Whoever is to execute the call elsewhere may not, before somebody allows it: within so many milliseconds, where they say so. */
+export const AskApprovalCommand = z.object({
+  ...command,
+  type: z.enum(['askApproval']),
+  messageId: Id,
+  timeout: z.optional(z.number()),
+})
 /** The result of a call that was executed elsewhere; with `error`, what went wrong with it. */
 export const ToolResultCommand = z.object({
   ...command,

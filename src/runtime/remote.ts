@@ -16,6 +16,7 @@ export interface RemoteOptions extends HttpOptions {
    * Tools of this page, for calls that the server leaves to it: there they are declared without `execute`. Arguments are
    * checked, `needsApproval` is asked in every tab and on every device, and the result goes through the outbox. Of the tabs of
    * one browser one executes a call, once; of several devices with the session open each may, and the first result counts.
+   * How long the run waits for a result, and how much of it the model reads, the server's own tool of that name says.
    */
   tools?: readonly Tool[]
 }

@@ -22,10 +22,11 @@ export function decided(
     }
     case 'reject':
       return settled(message, rejection(command.reason), now)
-    case 'askApproval':
-      return message.stage === 'client' && !message.approved
-        ? { ...message, stage: 'approval', updatedAt: now }
-        : undefined
+    case 'askApproval': {
+      if (message.stage !== 'client' || message.approved) return undefined
+      const ends = command.timeout === undefined ? {} : { expiresAt: now + command.timeout }
+      return { ...message, stage: 'approval', ...ends, updatedAt: now }
+    }
     case 'toolResult':
       return message.stage === 'client' ? settled(message, resultOf(message, command, tools), now) : undefined
   }

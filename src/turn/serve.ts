@@ -22,7 +22,7 @@ export interface ServedCall {
 /** What a page says of such a call: what came of it, or that somebody has to allow it first. */
 export type Served =
   | { type: 'toolResult'; data?: unknown; error?: string | undefined }
-  | { type: 'askApproval' }
+  | { type: 'askApproval'; timeout?: number | undefined }
 
 /** What a page lends its tools. */
 export interface ServingPage {
@@ -56,7 +56,10 @@ export async function serve(
   if ('refused' in checked) return said(checked.refused)
   const { args } = checked
   try {
-    if (!message.approved && (await tool.needsApproval(args))) return { type: 'askApproval' }
+    if (!message.approved && (await tool.needsApproval(args))) {
+      const { approvalTimeout: timeout } = tool
+      return { type: 'askApproval', ...(Number.isFinite(timeout) && { timeout }) }
+    }
   } catch (thrown) {
     return said(failure(`the call could not be judged: ${errorData(thrown).message}`))
   }

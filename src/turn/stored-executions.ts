@@ -46,7 +46,7 @@ export function storedExecutions(
 } {
   const written = new Map<string, number>()
 
-  /** Writes what is known of a call, over what was known. Throws \`conflict\` where somebody else has done so. */
+  /** Writes what is known of a call, over what was known. Throws `conflict` where somebody else has done so. */
   async function put(key: string, over: number | null, result?: ToolResult): Promise<void> {
     const rev = (over ?? 0) + 1
     const value: ToolRun = { rev, ...(result && { result }) }

@@ -10,7 +10,7 @@ const MOST = Number(process.env.PLANTED ?? 40)
 const FROM: Readonly<Record<string, number>> = {
   'what was built on less than is stored is written': 24,
   'a lost answer is asked for under a new key': 40,
-  'a lost lease writes on': 60,
+  'a lost lease writes on': 80,
   'a stale claim is written': 24,
   'a row is sent under another account': 19,
   'nobody notices that a backup was restored': 190,

@@ -156,6 +156,19 @@ describe('a page’s tool that needs to be allowed', () => {
     ])
   })
 
+  test('and is not in time, is not executed', async () => {
+    const { made, executed } = paged({ needsApproval: true, approvalTimeout: 20_000 })
+    const { server, client } = await asked([made])
+    await until(server, () => stages(client.session)[0] === 'approval')
+    await pass(server, 10_000)
+    expect(stages(client.session)).toEqual(['approval'])
+    await ends(server, client)
+    expect(executed).toEqual([])
+    expect(resultsIn(client.session)).toEqual([
+      { ok: false, error: 'nobody allowed the call in time; the tool was not executed' },
+    ])
+  })
+
   test('is not asked for twice where the server has asked', async () => {
     const { made, executed } = paged({ name: 'send', needsApproval: true })
     const { server, client } = await asked([made], { first: calling(['send']) })

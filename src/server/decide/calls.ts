@@ -4,7 +4,7 @@ import { decided, decisionEvent } from '../../turn/decision.ts'
 import { isWaiting } from '../../turn/next.ts'
 import type { Tool } from '../../turn/tool.ts'
 import type { MessageRow } from '../ports.ts'
-import { type Draft, emit, messageIn, nextRev, putMessage } from './draft.ts'
+import { activeIn, type Draft, emit, messageIn, nextRev, putMessage, putRun } from './draft.ts'
 
 /** What a run has not settled yet, as far as the draft has come. The view must hold the unsettled messages. */
 export function unsettledOf(draft: Draft, runId: string): Message[] {
@@ -45,4 +45,7 @@ export function decideCall(
   const changed: ToolMessage = { ...next, rev: nextRev(draft) }
   emit(draft, decisionEvent(changed))
   putMessage(draft, changed, runId)
+  const run = activeIn(draft)
+  // It may wait for something else now, and not as long.
+  if (run?.state === 'waiting') putRun(draft, { ...run, leaseUntil: waitsUntil(draft, run.id) })
 }
