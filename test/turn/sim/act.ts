@@ -53,11 +53,13 @@ async function decide({ world, tab, action, at }: Scene): Promise<void> {
   if (call) leniently(world, tab, action.type, say(world, tab, call, at))
 }
 
+const awake = ({ tabs }: World): Tab[] => tabs.filter(({ actor }) => actor.state === 'running')
+
 /** Two tabs say something else of the same call, at once. */
 async function quarrel({ world, tab, action, at }: Scene): Promise<void> {
   await untilAsked(world, tab)
   const call = chosen(tab.session.get().waiting, at)
-  const other = world.tabs.find(({ session }) => session !== tab.session) ?? world.open()
+  const other = awake(world).find(({ session }) => session !== tab.session) ?? world.open()
   if (!call) return
   leniently(world, tab, action.type, say(world, tab, call, at))
   leniently(world, other, action.type, say(world, other, call, at + 1))
@@ -117,16 +119,40 @@ const ACTIONS: Readonly<Record<ActionType, (scene: Scene) => void | Promise<void
   },
   steer: ({ world, tab }) =>
     leniently(world, tab, 'send', tab.session.send(newText(world), { whenBusy: 'steer' })),
+  freeze({ tab, at }) {
+    const { actor, page } = tab
+    const wasFrozen = actor.state === 'frozen'
+    actor.state = wasFrozen ? 'running' : 'frozen'
+    // Nobody tells a page that hung.
+    if (wasFrozen && at % 2 === 0) page.fire('resume')
+  },
+  async takeOver({ world, tab }) {
+    await pass(world, 11_000)
+    if (tab.session.get().status !== 'stalled') return
+    count(world, 'sessions taken over')
+    leniently(world, tab, 'takeOver', tab.session.takeOver())
+  },
   wait: ({ world, at }) => pass(world, [30, 300, 3_000, 8_000][at % 4] ?? 0),
 }
 
 /** Actions that come to nothing where there is no server. */
 const OF_SERVER: readonly ActionType[] = ['kill', 'killAt', 'serve']
 
+/** What can be done to a page that stands still, or wherever. */
+const TO_FROZEN: readonly ActionType[] = [
+  ...OF_SERVER,
+  'freeze',
+  'crash',
+  'crashAt',
+  'open',
+  'strike',
+  'wait',
+]
+
 export async function act(world: World, action: Action): Promise<void> {
   // In the page, the tab itself is what crashes.
   const type = !world.server && OF_SERVER.includes(action.type) ? 'crashAt' : action.type
-  const tab = chosen(world.tabs, action.tab)
+  const tab = chosen(TO_FROZEN.includes(action.type) ? world.tabs : awake(world), action.tab)
   if (!tab) return
   count(world, `action ${type}`)
   await ACTIONS[type]({ world, tab, action, at: action.at })

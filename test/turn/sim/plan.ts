@@ -22,6 +22,10 @@ export type ActionType =
   /** Somebody asks for the rest of an answer that was cut off. */
   | 'continue'
   | 'steer'
+  /** A page stands still, or goes on after it did. */
+  | 'freeze'
+  /** Somebody who looks at a page whose run is in another one waits for that, and takes over. */
+  | 'takeOver'
 
 export interface Action {
   type: ActionType
@@ -65,6 +69,8 @@ const WEIGHTS = {
 const MORE: Readonly<Record<Exclude<ActionType, keyof typeof WEIGHTS>, number>> = {
   continue: 4,
   steer: 4,
+  freeze: 4,
+  takeOver: 4,
 }
 
 const bagOf = (weights: Readonly<Record<string, number>>): ActionType[] =>

@@ -46,6 +46,11 @@ async function settle(world: World): Promise<boolean> {
   world.doomed.clear()
   world.fatal = undefined
   world.server?.heal()
+  for (const { actor, page } of world.tabs) {
+    if (actor.state !== 'frozen') continue
+    actor.state = 'running'
+    page.fire('resume')
+  }
   for (const device of world.devices) if (!world.tabs.some((tab) => tab.device === device)) world.open(device)
   const began = schedule.now()
   for (let looks = 0; schedule.now() < began + PATIENCE; ) {
