@@ -127,10 +127,12 @@ const ACTIONS: Readonly<Record<ActionType, (scene: Scene) => void | Promise<void
     if (wasFrozen && at % 2 === 0) page.fire('resume')
   },
   async takeOver({ world, tab }) {
+    const other = awake(world).find((each) => each !== tab) ?? world.open()
+    tab.actor.state = 'frozen'
     await pass(world, 11_000)
-    if (tab.session.get().status !== 'stalled') return
+    if (other.session.get().status !== 'stalled') return
     count(world, 'sessions taken over')
-    leniently(world, tab, 'takeOver', tab.session.takeOver())
+    leniently(world, other, 'takeOver', other.session.takeOver())
   },
   wait: ({ world, at }) => pass(world, [30, 300, 3_000, 8_000][at % 4] ?? 0),
 }

@@ -24,11 +24,12 @@ const parameters = { type: 'object' }
 function workOf(
   { actor, env, chance, stored, dies }: Player,
   name: string,
+  begin: Stored['begin'] = stored.begin,
 ): NonNullable<ToolOptions['execute']> {
   return async (args, { key }) => {
     // Whoever is dead does nothing.
     if (actor.state === 'dead') return new Promise(() => {})
-    stored.begin(name, key, args)
+    begin(name, key, args)
     if (dies() || chance.happens(0.15)) return new Promise(() => {})
     await env.sleep(chance.pick([0, 3, 40, 700]))
     return args
@@ -46,6 +47,15 @@ export function toolsOf(player: Player): Tool[] {
     tool({ name: 'page', parameters }),
   ]
 }
+
+/** The tool that is declared and not executed elsewhere, as a page of this device has it. */
+export const pageTool = (player: Player, device: string, needsApproval: boolean): Tool =>
+  tool({
+    ...{ name: 'page', parameters, timeout: 5_000, needsApproval },
+    execute: workOf(player, 'page', (_name, key, args) =>
+      player.stored.serve(device, key, args, needsApproval),
+    ),
+  })
 
 /** What a model says: the same to the same question, so that whoever comes after a crash hears the same. */
 function stepFor(seed: number, question: string, answered: number): ScriptStep {

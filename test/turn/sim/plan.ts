@@ -24,7 +24,7 @@ export type ActionType =
   | 'steer'
   /** A page stands still, or goes on after it did. */
   | 'freeze'
-  /** Somebody who looks at a page whose run is in another one waits for that, and takes over. */
+  /** A page stands still; somebody who looks at another waits for it, and takes over. */
   | 'takeOver'
 
 export interface Action {
@@ -36,11 +36,15 @@ export interface Action {
   steps: number
 }
 
+const PAGE_TOOLS = ['none', 'free', 'asks'] as const
+
 /** A walk, decided before it begins, so that it can be cut down to what matters. */
 export interface Plan {
   seed: number
   /** Probability that something happens to a request. */
   networkFaults: number
+  /** Whether the pages of a server execute what it leaves to them, at once or once they are allowed to. */
+  pageTool: (typeof PAGE_TOOLS)[number]
   actions: Action[]
 }
 
@@ -91,5 +95,6 @@ export function planOf(seed: number): Plan {
       at: chance.int(1_000),
       steps: chance.pick([0, 1, 2, 4, 8, 16, 40]),
     })
-  return { seed, networkFaults: chance.pick([0, 0, 0.03]), actions }
+  const networkFaults = chance.pick([0, 0, 0.03])
+  return { seed, networkFaults, actions, pageTool: seed < WIDE ? 'none' : chance.pick(PAGE_TOOLS) }
 }

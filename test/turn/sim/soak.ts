@@ -30,4 +30,7 @@ async function run(): Promise<void> {
   say({ done: true, seeds, counts: [...counts] })
 }
 
-void run()
+run().catch((thrown: unknown) => {
+  say({ failed: `the walks ended early: ${thrown instanceof Error ? thrown.stack : thrown}` })
+  process.exitCode = 1
+})

@@ -19,14 +19,19 @@ export interface Stored {
   allow(id: string): void
   /** A tool is about to do its work. */
   begin(name: string, key: string, args: unknown): void
+  /** A page of a device is about to do what a server left to it. */
+  serve(device: string, key: string, args: unknown, needsApproval: boolean): void
+  /** Keys of the calls that pages executed, with their devices. */
+  readonly served: readonly string[]
   /** A model is asked, and told these results. */
   ask(told: readonly Message[]): void
 }
 
 /** How far a call has come. It never goes back. */
-const rankOf = ({ status, stage }: ToolMessage): number => {
+const rankOf = ({ status, stage, approved }: ToolMessage): number => {
   if (status !== 'pending') return 4
-  if (stage === undefined) return 0
+  // A page that is left a call may ask for somebody's word first.
+  if (stage === undefined || (stage === 'client' && !approved)) return 0
   return stage === 'approval' ? 1 : stage === 'approved' ? 2 : 3
 }
 
@@ -37,6 +42,7 @@ interface Known {
   readonly problems: string[]
   readonly messages: Map<string, Message>
   readonly executed: string[]
+  readonly served: string[]
   /** Messages of calls that somebody allowed. */
   readonly allowed: Set<string>
 }
@@ -128,6 +134,21 @@ function begin(known: Known, name: string, key: string, args: unknown): void {
     problems.push(`${name} ${key} is executed, and nobody allowed it`)
 }
 
+/** A device executes a call once; of two, each may, and the first result counts. What a page has not heard of, it does not know. */
+function serve(known: Known, device: string, key: string, args: unknown, needsApproval: boolean): void {
+  const { problems, served, allowed } = known
+  const { found, asked } = messageBy(known, key)
+  if (served.includes(`${device} ${key}`)) problems.push(`page ${key} is executed once more on ${device}`)
+  served.push(`${device} ${key}`)
+  if (found?.stage !== 'client' && !(found && isSettled(found)))
+    problems.push(`page ${key} is executed, and stored as ${found?.stage ?? found?.status ?? 'nothing'}`)
+  const wanted = JSON.stringify(found?.arguments ?? asked)
+  if (JSON.stringify(args) !== wanted)
+    problems.push(`page ${key} is executed with ${JSON.stringify(args)} instead of ${wanted}`)
+  if (needsApproval && !allowed.has(found?.id ?? ''))
+    problems.push(`page ${key} is executed, and nobody allowed it`)
+}
+
 function ask({ messages, problems }: Known, told: readonly Message[]): void {
   for (const { id, role } of told) {
     const stored = messages.get(id)
@@ -137,12 +158,13 @@ function ask({ messages, problems }: Known, told: readonly Message[]): void {
 }
 
 export function createStored(): Stored {
-  const known: Known = { problems: [], messages: new Map(), executed: [], allowed: new Set() }
+  const known: Known = { problems: [], messages: new Map(), executed: [], served: [], allowed: new Set() }
   return {
     ...known,
     commit: (batch) => commit(known, batch),
     allow: (id) => void known.allowed.add(id),
     begin: (name, key, args) => begin(known, name, key, args),
+    serve: (device, key, args, needsApproval) => serve(known, device, key, args, needsApproval),
     ask: (told) => ask(known, told),
   }
 }
@@ -150,7 +172,7 @@ export function createStored(): Stored {
 /** Of a branch: every call of an answer is answered in its place, and truthfully. */
 export function* resultProblems(
   messages: readonly Message[],
-  executed: readonly string[],
+  { executed, served }: Stored,
 ): Generator<string> {
   for (const [at, answer] of messages.entries()) {
     // What was cut off is not executed.
@@ -168,6 +190,14 @@ export function* resultProblems(
       if (!said.startsWith('{"ok":')) yield `${name} says ${said}`
       if (executed.includes(`${name} ${key}`) && NOT_EXECUTED.test(said))
         yield `${name} was executed, and says: ${said}`
+      const byPerson = said.includes('"yes ')
+      if (
+        name === 'page' &&
+        said.startsWith('{"ok":true') &&
+        !byPerson &&
+        !served.some((each) => each.endsWith(` ${key}`))
+      )
+        yield `nobody executed ${name}, and it says: ${said}`
     }
   }
 }

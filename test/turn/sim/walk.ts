@@ -80,7 +80,7 @@ function* endProblems(world: World): Generator<string> {
     const messages = shownHere.slice(from < 0 ? shownHere.length : from)
     for (const { code, message } of validateConversation(messages).errors)
       if (code !== 'consecutive-users') yield `${code}: ${message}`
-    yield* resultProblems(messages, stored.executed)
+    yield* resultProblems(messages, stored)
   }
 }
 

@@ -13,7 +13,7 @@ import { createOrigin, type Origin, type SimulatedPage } from '../../../src/test
 import { type Actor, createSchedule, type Schedule } from '../../../src/testing/sim/schedule.ts'
 import type { Tool } from '../../../src/turn/tool.ts'
 import { createServer, type ServerSide } from '../../simulation/server.ts'
-import { modelOf, type Player, toolsOf } from './cast.ts'
+import { modelOf, type Player, pageTool, toolsOf } from './cast.ts'
 import type { Plan } from './plan.ts'
 import { createStored, type Stored } from './stored.ts'
 
@@ -157,14 +157,16 @@ function createSides(world: World, planted: Planted): { server: ServerSide; netw
   return { server, network }
 }
 
-function openTab(world: World, device: Device, runtimeOf: (actor: Actor) => Runtime, planted: Planted): Tab {
+type RuntimeOf = (actor: Actor, device: Device) => Runtime
+
+function openTab(world: World, device: Device, runtimeOf: RuntimeOf, planted: Planted): Tab {
   const { schedule } = world
   const actor = schedule.actor(`${device.name}t${world.counts.get('tabs') ?? 0}`)
   count(world, 'tabs')
   const page = device.origin.page(actor)
   const storage = device.disk.open(actor)
   const chat = createChat({
-    runtime: runtimeOf(actor),
+    runtime: runtimeOf(actor, device),
     storage: planted.storage?.(storage) ?? storage,
     env: schedule.env(actor),
     platform: page.platform,
@@ -186,9 +188,12 @@ export function createWorld(place: Place, plan: Plan, planted: Planted = {}): Wo
     ...{ counts: new Map(), devices: [], server: undefined, open: () => never(), crash: () => never() },
   }
   const sides = place === 'remote' ? createSides(world, planted) : undefined
-  const runtimeOf = (actor: Actor): Runtime => {
-    if (sides) return remote({ url: 'http://server', fetch: sides.network.fetch(actor) })
+  const runtimeOf: RuntimeOf = (actor, device) => {
     const player = playerOf(world, actor)
+    if (sides) {
+      const tools = plan.pageTool === 'none' ? [] : [pageTool(player, device.name, plan.pageTool === 'asks')]
+      return remote({ url: 'http://server', fetch: sides.network.fetch(actor), tools })
+    }
     return direct({ model: modelOf(player, plan.seed), tools: toolsWith(player, planted) })
   }
   world.devices = (sides ? ['d1', 'd2'] : ['d1']).map((name) => createDevice(world, name))
