@@ -132,6 +132,7 @@ const ACTIONS: Readonly<Record<ActionType, (scene: Scene) => void | Promise<void
     await pass(world, 11_000)
     if (other.session.get().status !== 'stalled') return
     count(world, 'sessions taken over')
+    world.stored.takeOver()
     leniently(world, other, 'takeOver', other.session.takeOver())
   },
   wait: ({ world, at }) => pass(world, [30, 300, 3_000, 8_000][at % 4] ?? 0),

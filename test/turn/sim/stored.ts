@@ -17,6 +17,8 @@ export interface Stored {
   commit(batch: readonly Message[]): void
   /** Somebody allows a call, by the id of its message. */
   allow(id: string): void
+  /** A session is taken over from a page that stands still: what that one was about to do, it does when it goes on. */
+  takeOver(): void
   /** A tool is about to do its work. */
   begin(name: string, key: string, args: unknown): void
   /** A page of a device is about to do what a server left to it. */
@@ -38,6 +40,9 @@ const rankOf = ({ status, stage, approved }: ToolMessage): number => {
 /** What is said of a call that was certainly not executed. */
 const NOT_EXECUTED = /did not allow this call|tool was not executed|before the tool was executed/
 
+/** What is said of a call of which nobody knows. */
+const MAYBE_EXECUTED = /may have been carried out/
+
 interface Known {
   readonly problems: string[]
   readonly messages: Map<string, Message>
@@ -45,6 +50,7 @@ interface Known {
   readonly served: string[]
   /** Messages of calls that somebody allowed. */
   readonly allowed: Set<string>
+  isTakenOver: boolean
 }
 
 /** A call's message is what it was, or further. What was decided once stays. */
@@ -119,13 +125,17 @@ function messageBy({ messages }: Known, key: string): { found?: ToolMessage; ask
   return {}
 }
 
+/** Whether a page that stood still carries out what another has gone on with, and has spoken of truthfully. */
+const isLate = ({ isTakenOver }: Known, name: string, found: ToolMessage | undefined): boolean =>
+  isTakenOver && found?.status === 'completed' && (name === 'again' || MAYBE_EXECUTED.test(textOf(found)))
+
 function begin(known: Known, name: string, key: string, args: unknown): void {
   const { problems, executed, allowed } = known
   const { found, asked } = messageBy(known, key)
   const times = executed.filter((each) => each === `${name} ${key}`).length
   executed.push(`${name} ${key}`)
   if (times > 0 && name !== 'again') problems.push(`${name} ${key} is executed once more`)
-  if (found?.stage !== 'started')
+  if (found?.stage !== 'started' && !isLate(known, name, found))
     problems.push(`${name} ${key} is executed, and stored as ${found?.stage ?? found?.status ?? 'nothing'}`)
   const wanted = JSON.stringify(found?.arguments ?? asked)
   if (found && JSON.stringify(args) !== wanted)
@@ -158,11 +168,17 @@ function ask({ messages, problems }: Known, told: readonly Message[]): void {
 }
 
 export function createStored(): Stored {
-  const known: Known = { problems: [], messages: new Map(), executed: [], served: [], allowed: new Set() }
+  const known: Known = {
+    ...{ problems: [], messages: new Map(), executed: [], served: [], allowed: new Set() },
+    isTakenOver: false,
+  }
   return {
     ...known,
     commit: (batch) => commit(known, batch),
     allow: (id) => void known.allowed.add(id),
+    takeOver() {
+      known.isTakenOver = true
+    },
     begin: (name, key, args) => begin(known, name, key, args),
     serve: (device, key, args, needsApproval) => serve(known, device, key, args, needsApproval),
     ask: (told) => ask(known, told),
