@@ -2,6 +2,7 @@ import type { Change, ChatStorage, CommitOptions } from '../../../src/chat/ports
 import { isSettled, type ToolMessage } from '../../../src/message/schema.ts'
 import type { Decision, HistoryStore, View } from '../../../src/server/ports.ts'
 import { failure } from '../../../src/turn/result.ts'
+import { WIDE } from './plan.ts'
 import type { Place, Planted } from './world.ts'
 
 /** A mistake, made on purpose. `hit` notes each time that it is made. */
@@ -74,6 +75,19 @@ function lastWord(store: HistoryStore, hit: () => void): HistoryStore {
   }
 }
 
+/** Nobody remembers that an execution was begun. */
+const forgetful: Plant = (hit) => ({
+  storage: (storage) => ({
+    ...storage,
+    // What is read after a crash does not say that it was begun.
+    records: async (kind, query) => (kind === 'toolRun' ? [] : storage.records(kind, query)),
+    async commit(changes, options) {
+      if (!changes.some(isToolRun)) return storage.commit(changes, options)
+      hit()
+    },
+  }),
+})
+
 /** Planted faults, by what is wrong: where, and the seed from which on it is looked for. */
 export const PLANTED: Readonly<Record<string, readonly [Place, Plant, from?: number]>> = {
   'the record of an execution is ignored': [
@@ -84,20 +98,7 @@ export const PLANTED: Readonly<Record<string, readonly [Place, Plant, from?: num
       return commit(changes, { ...options, guards: [] })
     }),
   ],
-  'a call that was begun is executed again after a crash': [
-    'direct',
-    (hit) => ({
-      storage: (storage) => ({
-        ...storage,
-        // What is read after a crash does not say that it was begun.
-        records: async (kind, query) => (kind === 'toolRun' ? [] : storage.records(kind, query)),
-        async commit(changes, options) {
-          if (!changes.some(isToolRun)) return storage.commit(changes, options)
-          hit()
-        },
-      }),
-    }),
-  ],
+  'a call that was begun is executed again after a crash': ['direct', forgetful],
   'a call is executed before that is stored': [
     'direct',
     commits((commit, hit) => async (changes, options) => {
@@ -158,5 +159,18 @@ export const PLANTED: Readonly<Record<string, readonly [Place, Plant, from?: num
       },
     }),
     20,
+  ],
+  'a call that a page had begun is executed again when it is back': ['remote', forgetful, WIDE],
+  'a session that was taken over does not say so': [
+    'direct',
+    commits((commit, hit) => (changes, options) => {
+      const silent = changes.map((change): Change => {
+        if (change.type !== 'session' || !change.row.term) return change
+        hit()
+        return { ...change, row: { ...change.row, term: 0 } }
+      })
+      return commit(silent, options)
+    }),
+    WIDE,
   ],
 }
