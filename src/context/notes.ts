@@ -3,7 +3,6 @@ import { textOf } from '../message/text.ts'
 import { clipText } from './clip.ts'
 import {
   changedItem,
-  type Draft,
   type DraftItem,
   mapItems,
   type Note,
@@ -14,7 +13,7 @@ import {
   type Space,
   withNotes,
 } from './draft.ts'
-import { stepsOf, withoutSteps } from './policies.ts'
+import { withoutSteps } from './policies.ts'
 import type { Recalled } from './recalled.ts'
 
 export interface PinOptions {
@@ -116,6 +115,23 @@ export interface FinishedTask {
   line: string
 }
 
+/** Of items in their order, those from one place to another that go together: a call with its results, or neither. */
+function wholeSteps(items: readonly DraftItem[], start: number, end: number): readonly DraftItem[] {
+  const isResult = (at: number) => items[at]?.message.role === 'tool'
+  let [from, to] = [start, end + 1]
+  while (from < to && isResult(from)) from++
+  // Results that come later keep their call, and so the results before them.
+  while (to > from && isResult(to)) to--
+  return items.slice(from, to)
+}
+
+/** Where in a list these messages stand. */
+function placesIn(items: readonly DraftItem[], ids: ReadonlySet<string>): ReadonlyMap<string, number> {
+  const places = new Map<string, number>()
+  for (const [at, { message }] of items.entries()) if (ids.has(message.id)) places.set(message.id, at)
+  return places
+}
+
 /**
  * One line for each finished task in place of its messages. What is only partly in it stays: a call goes with its results or
  * not at all. So does the newest turn. A task has a line where its messages are there, or went into a summary.
@@ -127,22 +143,22 @@ export const finishedTasks = (
   apply(draft, space) {
     const items = draft.turns.flatMap((turn) => turn.items)
     const given = typeof tasks === 'function' ? tasks(items.map(({ message }) => message)) : tasks
+    const places = placesIn(items, new Set(given.flatMap(({ from, to }) => [from, to])))
+    const summarised = new Set(draft.dropped.flatMap(({ id, reason }) => (reason === 'summary' ? [id] : [])))
+    const earlier = items.slice(0, items.length - (draft.turns.at(-1)?.items.length ?? 0))
     const notes: Note[] = []
-    let made: Draft = draft
+    const gone = new Set<DraftItem>()
     for (const { from, to, line } of given) {
-      const start = items.findIndex(({ message }) => message.id === from)
-      const end = items.findIndex(({ message }) => message.id === to)
-      if (start === -1 && draft.dropped.some(({ id, reason }) => id === from && reason === 'summary'))
+      const start = places.get(from)
+      const over =
+        start === undefined
+          ? []
+          : wholeSteps(earlier, start, places.get(to) ?? -1).filter((item) => !gone.has(item))
+      for (const item of over) gone.add(item)
+      if (over.length > 0 || (start === undefined && summarised.has(from)))
         notes.push(noteOf(space, 'tasks', `[done] ${line}`))
-      if (start === -1 || end < start) continue
-      const range = new Set(items.slice(start, end + 1))
-      const steps = made.turns.slice(0, -1).flatMap(stepsOf)
-      const whole = steps.filter((step) => step.items.every((item) => range.has(item)))
-      if (whole.length === 0) continue
-      made = withoutSteps(made, new Set(whole.flatMap((step) => step.items)), 'task')
-      notes.push(noteOf(space, 'tasks', `[done] ${line}`))
     }
-    return withNotes(made, notes)
+    return withNotes(withoutSteps(draft, gone, 'task'), notes)
   },
 })
 

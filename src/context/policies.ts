@@ -41,7 +41,7 @@ export const dropOldestTurns = (): Policy => ({
 })
 
 /** A turn in its smallest parts that can be left out: a message, or an answer with the results of its calls. */
-export function stepsOf({ items }: DraftTurn): DraftTurn[] {
+function stepsOf({ items }: DraftTurn): DraftTurn[] {
   const steps: DraftItem[][] = []
   for (const item of items) {
     const step = steps.at(-1)

@@ -122,6 +122,24 @@ describe('a finished task', () => {
     expect(ids(by(messages, [finishedTasks(() => [{ ...task, to: 'a4' }])]))).toBe('u1 a1 u4 a4')
   })
 
+  test('that ends between the results of one answer leaves the answer and both, and so does one that begins there', () => {
+    const both = [userMessage('u1'), callingMessage('s1', ['c1', 'c2'])]
+    const results = [toolMessage('t1', 'c1'), toolMessage('t2', 'c2')]
+    const messages = [...both, ...results, assistantMessage('a1'), ...turn(2)]
+    const ends = finishedTasks([{ from: 'u1', to: 't1', line: 'x' }])
+    expect(ids(by(messages, [ends]))).toBe('s1 t1 t2 a1 u2 a2')
+    const begins = finishedTasks([{ from: 't2', to: 'a1', line: 'x' }])
+    expect(ids(by(messages, [begins]))).toBe('u1 s1 t1 t2 u2 a2')
+  })
+
+  test('is one of many: each has its line, and what two share goes once', () => {
+    const many = Array.from({ length: 40 }, (_, n) => turn(n)).flat()
+    const tasks = Array.from({ length: 38 }, (_, n) => ({ from: `u${n}`, to: `a${n + 1}`, line: `${n}` }))
+    const context = by(many, [finishedTasks(tasks)])
+    expect(ids(context)).toBe('u39 a39')
+    expect(context.notes.map(({ text }) => text)).toEqual(tasks.map(({ line }) => `[done] ${line}`))
+  })
+
   test('whose messages are not there has no line', () => {
     expect(
       by(messages, [
