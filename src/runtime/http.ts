@@ -72,7 +72,9 @@ const CODES: Readonly<Record<number, ErrorData['code']>> = {
 
 /** The code of a failed answer. What the status says of trying again stands, whatever the words say. */
 function codeOf(status: number, given?: ErrorData['code']): ErrorData['code'] {
-  const code = CODES[status] ?? (status >= 500 ? 'server' : 'invalid-request')
+  // A redirection that leads nowhere refuses nothing.
+  const isRefusal = status >= 400 && status < 500
+  const code = CODES[status] ?? (isRefusal ? 'invalid-request' : 'server')
   return given && isRetryable({ code: given }) === isRetryable({ code }) ? given : code
 }
 

@@ -5,7 +5,7 @@ import { watchedStorage } from '../chat/storages.ts'
 import { createWorld, noStrayRejections } from '../chat/world.ts'
 import { type Client, openClient, reload } from './client.ts'
 import { createBrowser } from './page.ts'
-import { pass, type Server, settle, startServer, until } from './server.ts'
+import { ended, pass, type Server, settle, startServer, until } from './server.ts'
 
 noStrayRejections()
 
@@ -79,6 +79,39 @@ test('what waits in sessions that nobody asked for takes no connection from the 
   await pass(server, 5_000)
   expect(again.chat.health.get().outbox).toBe(12)
   expect(again.line.requests.filter(({ path }) => path === '/sessions/s/events').length).toBeGreaterThan(0)
+})
+
+test('a page that is left, frozen and shown again, again and again, holds what it held, and leaves nothing behind', async () => {
+  const server = startServer()
+  const browser = createBrowser()
+  const storage = watchedStorage(memoryStorage(), 'shared')
+  const client = openClient(server, { storage, page: browser.page() })
+  await ended(server, (await client.session.send('one')).answer)
+  for (let at = 0; at < 5; at++) {
+    await server.ask('POST', '/sessions', { id: `s${at}` })
+    client.chat.session(`s${at}`)
+  }
+  await pass(server, 1_000)
+  const held = [server.world.sleeping(), client.line.open()]
+  for (let at = 0; at < 20; at++) {
+    client.page.window('pagehide')
+    if (at % 3 === 0) await settle(server)
+    if (at % 7 === 0) client.page.document('freeze')
+    client.page.window('pageshow')
+    if (at % 2 === 0) client.page.document('resume')
+    if (at % 5 === 0) await settle(server)
+  }
+  await pass(server, 2_000)
+  expect([server.world.sleeping(), client.line.open()]).toEqual(held)
+  await ended(server, (await client.session.send('two')).answer)
+  expect(shown(client.session.get().messages)).toEqual(['one', 're: one', 'two', 're: two'])
+  await client.chat.close()
+  await pass(server, 100)
+  // The server's own wait for lapsed leases.
+  expect([server.world.sleeping(), client.line.open()]).toEqual([1, 0])
+  const other = openClient(server, { name: 'other', storage: storage.reopen(), page: browser.page() })
+  await ended(server, (await other.session.send('three')).answer)
+  expect(other.session.get().messages.length).toBe(6)
 })
 
 test('sessions that the server does not know are not asked for again, all of them, whenever the page is seen again', async () => {

@@ -71,6 +71,8 @@ export const ANSWERS: [name: string, answer: () => Response][] = [
   ['something deep', () => new Response(`${'['.repeat(5_000)}${']'.repeat(5_000)}`)],
   ['a prototype', () => new Response('{"__proto__":{"messages":[]},"constructor":{"prototype":1}}')],
   ['500', () => refusal(500, 'server')],
+  ['304', () => new Response(null, { status: 304 })],
+  ['302 to nowhere', () => new Response(null, { status: 302 })],
   ['502 as a page', () => new Response('<h1>Bad gateway</h1>', { status: 502 })],
   ['503 that calls itself invalid', () => refusal(503, 'invalid-request')],
   ['429', () => refusal(429, 'rate-limit', { 'retry-after': '1' })],
