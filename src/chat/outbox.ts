@@ -55,9 +55,10 @@ export function nextRow(rows: Iterable<OutboxRow>, account: string, now: number,
   const passing = own.filter((other) => laneOf(other) === 'cancel')
   // Who stops a run has thought better of what they allowed it.
   const row = lane === 'queue' ? first : (firstOf(passing.filter(cancelledRun)) ?? firstOf(passing))
-  // A stop is known before what it stops is sent.
+  // A stop is known before what it stops is sent; unless the other side answers, and cannot take it.
   const asked = row && runOf(row)
-  if (!row || (asked && own.some((other) => cancelledRun(other) === asked))) return { type: 'idle' }
+  const isStopped = (other: OutboxRow) => cancelledRun(other) === asked && other.error?.status === undefined
+  if (!row || (asked && own.some(isStopped))) return { type: 'idle' }
   const shown = showing(row, own) ?? row
   if (shown.state === 'refused') return { type: 'blocked', row: shown }
   const wait = row.nextAttemptAt - now

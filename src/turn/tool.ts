@@ -56,7 +56,10 @@ export interface ToolOptions<S extends Schema = Schema> {
   timeout?: number
   /** Whether somebody has to allow a call before it is executed: `session.approve`, `session.reject`. @default false */
   needsApproval?: boolean | ((args: Arguments<S>) => boolean | Promise<boolean>)
-  /** Milliseconds after which a call that nobody allowed is not executed any more. @default none */
+  /**
+   * Milliseconds after which a call that nobody allowed is not executed any more. On a server the model is told up to half a
+   * `lease` later. @default none
+   */
   approvalTimeout?: number
   /**
    * Whether a call may be executed again that was cut off by a crash: that does no harm. Else the model is told that nobody

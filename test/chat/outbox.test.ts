@@ -68,6 +68,21 @@ describe('outbox: the next row', () => {
       'send c',
     ],
     [
+      'is asked for all the same where the other side cannot take the stop',
+      [
+        row('a', 1),
+        row('c', 3, { request: cancel('run-a'), error: { ...error, status: 500 }, nextAttemptAt: NOW + 1 }),
+      ],
+      'send a',
+      'wait 1001',
+    ],
+    [
+      'waits for a stop that nobody could be told yet',
+      [row('a', 1), row('c', 3, { request: cancel('run-a'), error, nextAttemptAt: NOW + 1 })],
+      'idle',
+      'wait 1001',
+    ],
+    [
       'does not wait for a stop of another, nor for another account’s',
       [
         row('a', 1),
