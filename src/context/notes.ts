@@ -94,8 +94,9 @@ export const goalNote = ({
       const text = set ? textOf(set).trim() : ''
       if (!set || text === '') return draft
       const changed = tasks.length > 0
+      const old = new Set(tasks)
       const marked = changed
-        ? mapItems(draft, (item) => (tasks.includes(item.message) ? supersede(item, space) : item))
+        ? mapItems(draft, (item) => (old.has(item.message) ? supersede(item, space) : item))
         : draft
       if (draft.turns.at(-1)?.items.some(({ message }) => message === set)) return marked
       const mark = changed ? '[task, instead of earlier ones]' : '[task]'
