@@ -224,7 +224,8 @@ export function snapshotOf(core: Core): SessionSnapshot {
           : 'running'
         : 'ready',
     connection: fields.connection,
-    hasOlder: view.hasOlder && (fields.unread || !fields.complete),
+    // Behind the first message may be other versions of it.
+    hasOlder: fields.unread || (view.hasOlder && !fields.complete),
     tidemark: fields.tidemark,
     error: state.deleted ? DELETED : fields.error,
   }

@@ -42,6 +42,23 @@ test('a chat opens with the branch that was chosen, however much was said in oth
   expect(again.model.calls[0]?.context.messages.length).toBe(5)
 })
 
+test('of a first question that was edited after a long talk, the first version is found again', async () => {
+  const open = directChat()
+  for (let n = 0; n < MANY / 2; n++) await (await open.session.send(`${n}`)).answer
+  const first = open.session.get().messages[0]?.id ?? ''
+  const edited = await open.session.edit(first, 'anew')
+  await edited.answer
+  await idle()
+  await open.chat.close()
+  const again = directChat({ storage: open.storage.reopen(), world: createWorld({ name: 'again' }) })
+  await again.world.until(() => again.session.get().status === 'ready')
+  expect(shown(again.session.get().messages)).toEqual(['anew', 're: anew'])
+  while (again.session.get().hasOlder) await again.session.loadOlder()
+  expect(again.session.branches(edited.id)).toEqual([first, edited.id])
+  await again.session.selectBranch(first)
+  expect(again.session.get().messages.length).toBe(MANY)
+})
+
 test('a chat opens with what there is where the branch that was chosen is lost', async () => {
   const { chat, session, storage, end } = await manyAnswers()
   await session.selectBranch(end)
