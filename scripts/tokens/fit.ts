@@ -1,8 +1,9 @@
 // Makes the tables of the token estimator from text with exact counts: `npm run tokens`, minutes on one core, always the same.
 import { FAMILIES, trainingChunks } from './corpus.ts'
 import { descend, normalOf } from './normal.ts'
+import { roundOff, thetaOf } from './prune.ts'
 import { rowsOf } from './rows.ts'
-import { writeTables } from './tables.ts'
+import { between, large, pruneAlong, small, writeTable } from './tables.ts'
 
 /** Times that every cell is improved. */
 const SWEEPS = 30
@@ -14,4 +15,9 @@ let normal = normalOf(rows)
 descend(normal, theta, SWEEPS)
 normal = normalOf(rows, theta)
 descend(normal, theta, SWEEPS)
-writeTables(rows, normal, theta)
+const numbers = roundOff(normal, theta)
+writeTable(rows, normal, numbers, large)
+pruneAlong(rows, normal, numbers, between)
+// So few numbers leave other rows far off than all did.
+normal = normalOf(rows, thetaOf(numbers))
+writeTable(rows, normal, numbers, small)

@@ -1,7 +1,7 @@
 // Cells as whole numbers that cost few bits: one for all families, and for each family what it adds. Every number is kept, moved or
 // dropped by what it does to the error against what it costs to say.
-import { HINTS, hintOf, PARTS, STEPS, sizeOf } from '../../src/context/token-code.ts'
-import { CELLS, STARTS, STRIDES } from '../../src/context/token-scan.ts'
+import { HINTS, hintOf, SORTS, STEPS, sizeOf } from '../../src/context/token-code.ts'
+import { CELLS, PARTS } from '../../src/context/token-scan.ts'
 import { bitsOf, costs, VALUES } from './bits.ts'
 import { FAMILIES } from './corpus.ts'
 import { bendAt, type Normal, shift, slopeOf } from './normal.ts'
@@ -14,12 +14,13 @@ const EACH = 1 + FAMILIES
 
 const sized = (step: number): number => (step < 0 ? -sizeOf(-step) : step && sizeOf(step))
 
-/** The step below a value, and the one above. */
-function around(value: number): [number, number] {
+/** The step below a value, and the one above, none of them between 0 and `least`. */
+function around(value: number, least = 0): [number, number] {
   let step = 0
   while (step < STEPS && sizeOf(step + 1) <= Math.abs(value)) step++
-  const next = Math.min(step + 1, STEPS)
-  return value < 0 ? [-next, -step] : [step, next]
+  const next = Math.max(least, Math.min(step + 1, STEPS))
+  const below = step < least ? 0 : step
+  return value < 0 ? [-next, -below] : [below, next]
 }
 
 function nearest(value: number): number {
@@ -58,10 +59,10 @@ interface Places {
 
 function placesOf({ cells }: Pick<Rows, 'cells'>): Places {
   const columns = new Map([...cells].map((cell, column) => [cell, column]))
-  const sorts = cells.map((cell) => STARTS.findLastIndex((start) => start <= cell))
+  const sorts = cells.map((cell) => SORTS.findIndex(([end]) => cell < end))
   return {
     sorts,
-    before: Array.from(cells, (cell, at) => columns.get(cell - (STRIDES[sorts[at] ?? 0] ?? 0))),
+    before: Array.from(cells, (cell, at) => columns.get(cell - (SORTS[sorts[at] ?? 0]?.[1] ?? 0))),
     beside: Array.from(cells, (cell) => columns.get(cell - 1)),
   }
 }
@@ -71,15 +72,21 @@ function fillContexts(contexts: Int32Array, { sorts, before, beside }: Places, n
   const shared = (column: number | undefined): number =>
     column === undefined ? 0 : (numbers[column * EACH] ?? 0)
   for (const [column, sort] of sorts.entries()) {
-    let added = 0
     for (let place = 0; place < EACH; place++) {
       const hint = place
-        ? hintOf(shared(column), added)
+        ? hintOf(shared(column), place > 1 ? numbers[column * EACH + place - 1] : 0)
         : hintOf(shared(before[column]), shared(beside[column]))
       contexts[column * EACH + place] = (2 * sort + (place ? 1 : 0)) * HINTS + hint
-      if (place) added += sized(numbers[column * EACH + place] ?? 0)
     }
   }
+}
+
+/** What numbers are wanted. */
+export interface Goal {
+  /** The error that a bit is worth. */
+  price: number
+  /** The least step: where few numbers are to say it all, small ones are not worth their bits. */
+  least: number
 }
 
 /** What a walk over the numbers weighs them by. */
@@ -89,13 +96,12 @@ interface Weights {
   slope: Float64Array
   contexts: Int32Array
   bits: Float64Array
-  /** The error that a bit is worth. */
-  price: number
+  goal: Goal
 }
 
 /** Moves each of a column's numbers to its best. Returns by how much that changed each family, in tokens; none if not at all. */
 function moveColumn(weights: Weights, numbers: Numbers, column: number): Float64Array | undefined {
-  const { normal, slope, contexts, bits, price } = weights
+  const { normal, slope, contexts, bits, goal } = weights
   const { columns, gram } = normal
   const bend = Float64Array.from(
     { length: FAMILIES },
@@ -110,7 +116,7 @@ function moveColumn(weights: Weights, numbers: Numbers, column: number): Float64
     const firm = !place && numbers.subarray(at + 1, at + EACH).some(Boolean)
     const context = (contexts[at] ?? 0) * VALUES + STEPS
     const value = numbers[at] ?? 0
-    const next = bestOf(value, place, firm, slope, columns, column, bend, change, price, bits, context)
+    const next = bestOf(value, place, firm, slope, columns, column, bend, change, goal, bits, context)
     const by = (sized(next) - sized(value)) / PARTS
     if (by === 0) continue
     changed = true
@@ -121,12 +127,12 @@ function moveColumn(weights: Weights, numbers: Numbers, column: number): Float64
   return changed ? change : undefined
 }
 
-/** Walks over all numbers until few change. `price` is the error that a bit is worth. */
+/** Walks over all numbers until few change. Gives about how many bytes they cost. */
 export function prune(
   rows: Pick<Rows, 'cells'>,
   normal: Normal,
   numbers: Numbers,
-  price: number,
+  goal: Goal,
   sweeps: number,
 ): number {
   const { columns, gram } = normal
@@ -136,8 +142,8 @@ export function prune(
   let bits = new Float64Array()
   for (let sweep = 0; sweep < sweeps; sweep++) {
     fillContexts(contexts, places, numbers)
-    bits = costs(contexts, numbers, 2 * STARTS.length * HINTS)
-    const weights = { normal, slope, contexts, bits, price }
+    bits = costs(contexts, numbers, 2 * SORTS.length * HINTS)
+    const weights = { normal, slope, contexts, bits, goal }
     let moved = 0
     for (let column = 0; column < columns; column++) {
       const change = moveColumn(weights, numbers, column)
@@ -160,7 +166,7 @@ function bestOf(
   column: number,
   bend: Float64Array,
   change: Float64Array,
-  price: number,
+  { price, least }: Goal,
   bits: Float64Array,
   context: number,
 ): number {
@@ -173,7 +179,7 @@ function bestOf(
     stiff += own / PARTS / PARTS
   }
   if (stiff <= 0) return value
-  const [below, above] = around(sized(value) + pull / stiff)
+  const [below, above] = around(sized(value) + pull / stiff, least)
   let best = value
   let most = 1e-15
   for (const next of [below, above, 0]) {

@@ -1,5 +1,6 @@
 // The corpus as a sparse matrix: a row a chunk, a column a table cell, a figure how often the chunk meets the cell.
-import { CELLS, createScan, NOTHING, ONCE, runCell } from '../../src/context/token-scan.ts'
+
+import { CELLS, createScan, ONCE, runCell, type Scanned } from '../../src/context/token-scan.ts'
 import { FAMILIES, type Sample } from './corpus.ts'
 
 export interface Rows {
@@ -45,11 +46,11 @@ export function cellCounter(): (text: string) => Map<number, number> {
   return (text) => {
     found = new Map([[ONCE, 1]])
     const normal = text.normalize('NFC')
-    let at = NOTHING
+    let at: Scanned | undefined
     for (let unit = 0; unit < normal.length; unit++) {
-      at = scan(at, normal.charAt(unit))
+      at = scan(normal.charAt(unit), at)
       // Cells of runs are asked for once, beforehand.
-      count(runCell(at))
+      count(runCell(at.end[1]))
     }
     return found
   }

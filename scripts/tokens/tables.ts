@@ -1,62 +1,56 @@
 // From cells to the generated modules: cells are rounded, pruned by what a bit of error is worth, judged, and written.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { decode, PARTS, type TokenTables } from '../../src/context/token-code.ts'
-import { createScan, NOTHING, ONCE } from '../../src/context/token-scan.ts'
+import { FAMILIES as names } from '../../src/context/families.ts'
+import { createTextCounter } from '../../src/context/text-counter.ts'
+import type { TokenTables } from '../../src/context/token-code.ts'
 import { root } from '../bootstrap.mjs'
 import { devSamples, FAMILIES } from './corpus.ts'
 import { encode } from './encode.ts'
 import { judge } from './judge.ts'
 import type { Normal } from './normal.ts'
-import { cellsOf, prune, roundOff } from './prune.ts'
+import { cellsOf, type Numbers, prune } from './prune.ts'
 import type { Rows } from './rows.ts'
 
-interface Goal {
+/** What numbers are wanted, in the end. */
+interface Course {
+  /** Errors that a bit is worth, in turn: they rise, so that what is dropped goes slowly, and what stays can make up for it. */
+  prices: readonly number[]
+  /** See `Goal` in `prune.ts`. */
+  least: number
+}
+
+interface Table extends Course {
   file: string
   name: string
   says: string
 }
 
-/** Error that a bit is worth: what is dropped goes slowly, so that what stays can make up for it. Tables are taken on the way. */
-const PATH: readonly (readonly [price: number, goal?: Goal])[] = [
-  [3e-7],
-  [1e-6],
-  [2e-6],
-  [4e-6],
-  [7e-6],
-  [
-    9e-6,
-    {
-      file: 'token-tables-large.ts',
-      name: 'largeTables',
-      says: 'Larger tables, for closer counts: those of `createLargeEstimator`.',
-    },
-  ],
-  [1.3e-5],
-  [2e-5],
-  [3e-5],
-  [4e-5],
-  [
-    4.5e-5,
-    {
-      file: 'token-tables.ts',
-      name: 'smallTables',
-      says: 'The tables of `createEstimator`.',
-    },
-  ],
-]
+export const large: Table = {
+  file: 'token-tables-large.ts',
+  name: 'largeTables',
+  says: 'Larger tables, for closer counts: those of `createLargeEstimator`.',
+  prices: [3e-7, 6e-7, 1e-6, 1.5e-6, 2e-6, 2.5e-6, 3e-6, 3.5e-6, 4e-6, 4.5e-6, 5e-6, 5.5e-6, 6e-6],
+  least: 1,
+}
+
+/** From the larger tables to the smaller ones. */
+export const between: Course = { prices: [8e-6, 1e-5, 1.3e-5, 1.7e-5, 2.2e-5, 3e-5, 4e-5], least: 3 }
+
+export const small: Table = {
+  file: 'token-tables.ts',
+  name: 'smallTables',
+  says: 'The tables of `createEstimator`.',
+  prices: [4e-5, 4.5e-5, 5e-5, 5.5e-5, 6e-5, 7e-5, 7.5e-5],
+  least: 3,
+}
 
 /** How often all numbers are gone over at each price. */
 const SWEEPS = 30
 
 function measure(tables: TokenTables): [number, number] {
-  const scans = Array.from({ length: FAMILIES }, (_, family) => {
-    const cells = decode(tables, family)
-    const scan = createScan(cells)
-    return (text: string): number =>
-      Math.max(1, Math.round(((cells[ONCE] ?? 0) + scan(NOTHING, text.normalize('NFC')).most) / PARTS))
-  })
-  const tokens = (text: string, family: number): number => scans[family]?.(text) ?? 0
+  const counters = names.map((family) => createTextCounter(tables, family))
+  const tokens = (text: string, family: number): number => counters[family]?.(text) ?? 0
   const dev = devSamples()
   const percent = (part: number): string => `${(100 * part).toFixed(2)} %`
   for (const long of [true, false]) {
@@ -91,7 +85,7 @@ function spreadOf(misses: readonly { estimate: number; by: number }[]): [number,
         return [Number(stays.toFixed(3)), Number(shrinks.toFixed(2))]
 }
 
-function write({ file, name, says }: Goal, code: string): void {
+function write({ file, name, says }: Table, code: string): void {
   const spread = measure({ spread: [0, 0], code })
   const text = `// Made by scripts/tokens (\`npm run tokens\`) from text with exact counts; not written by hand.
 import type { TokenTables } from './token-code.ts'
@@ -106,13 +100,22 @@ export const ${name}: TokenTables = {
   console.log(`${file}: ${code.length} signs`)
 }
 
-export function writeTables(rows: Pick<Rows, 'cells'>, normal: Normal, theta: Float64Array): void {
-  const numbers = roundOff(normal, theta)
-  for (const [price, goal] of PATH) {
-    const bytes = prune(rows, normal, numbers, price, SWEEPS)
+/** Prunes numbers step by step. */
+export function pruneAlong(
+  rows: Pick<Rows, 'cells'>,
+  normal: Normal,
+  numbers: Numbers,
+  { prices, least }: Course,
+): void {
+  for (const price of prices) {
+    const bytes = prune(rows, normal, numbers, { price, least }, SWEEPS)
     console.log(`price of a bit ${price}: about ${Math.round(bytes)} bytes`)
-    if (!goal) continue
-    const { shared, own } = cellsOf(rows, numbers)
-    write(goal, encode(shared, own))
   }
+}
+
+/** Prunes numbers on, and writes what is left. */
+export function writeTable(rows: Pick<Rows, 'cells'>, normal: Normal, numbers: Numbers, table: Table): void {
+  pruneAlong(rows, normal, numbers, table)
+  const { shared, own } = cellsOf(rows, numbers)
+  write(table, encode(shared, own))
 }

@@ -24,7 +24,10 @@ export interface CountedRequest {
 
 /** No token is believed to cost less. */
 const LEAST = 0.05
-/** How far off one report may be by itself: a part of what is new in it, and some tokens. */
+/**
+ * How far off one report may be by itself: a part of what is new in it, and some tokens, which grow with the root of that. Of a
+ * short text more is chance than of a long one.
+ */
 const NOISE = 0.06
 const NOISE_TOKENS = 2
 
@@ -33,30 +36,28 @@ const KNOWN = 0.004
 const UNKNOWN = 0.3
 const MESSAGE = 4
 /** Where a tokenizer is not known, what one class of text is off by says so much of the others. */
-const ALIKE = 0.3
+const ALIKE = 0.09
 
 /** What is believed before anybody reported: little can be wrong with a family that is known, much with one that is not. */
 export function uncalibrated(messageOverhead: number, known: boolean): Calibration {
   const values = [1, 1, 1, 1, messageOverhead]
   const between = (at: number, other: number): number => {
-    if (at === CLASSES.length || other === CLASSES.length) return at === other ? MESSAGE : 0
-    return known ? (at === other ? KNOWN : 0) : at === other ? UNKNOWN : UNKNOWN * ALIKE
+    if (at === other) return at > 3 ? MESSAGE : known ? KNOWN : UNKNOWN
+    return known || at > 3 || other > 3 ? 0 : ALIKE
   }
   const doubt = values.map((_, at) => values.map((_, other) => between(at, other)))
   return { values, doubt, reports: 0 }
 }
 
-/** What has come since the last counted request of the same session; everything, where there is none. */
-function since(
-  { last }: Calibration,
-  counts: Counts,
-  session: string | undefined,
-): { fresh: number[]; actual: number } {
-  const base = last && last.session === session ? last : undefined
-  return {
-    fresh: counts.map((count, at) => count - (base?.counts[at] ?? 0)),
-    actual: base?.actual ?? 0,
-  }
+/**
+ * What has come since the last counted request of the same session, which itself is known without estimating; everything, where
+ * there is none.
+ */
+function since({ last }: Calibration, counts: Counts, session: string | undefined): number[] {
+  const base = last?.session === session ? last : undefined
+  return counts.map(
+    (count, at) => count - (base?.counts[at] ?? 0) + (at > CLASSES.length ? (base?.actual ?? 0) : 0),
+  )
 }
 
 /** Of all messages of a history, each time: a loop, since that is fast. */
@@ -67,13 +68,11 @@ function dot(values: readonly number[], fresh: readonly number[]): number {
 }
 
 /** Tokens of counts alone, whatever was counted before. */
-export const costOf = ({ values }: Calibration, counts: Counts): number => dot(values, counts)
+export const costOf = ({ values }: Calibration, counts: readonly number[]): number => dot(values, counts)
 
 /** Tokens of a request: what was counted, and an estimate of what is new. */
-export function tokensOf(calibration: Calibration, counts: Counts, session?: string): number {
-  const { fresh, actual } = since(calibration, counts, session)
-  return actual + dot(calibration.values, fresh)
-}
+export const tokensOf = (calibration: Calibration, counts: Counts, session?: string): number =>
+  costOf(calibration, since(calibration, counts, session))
 
 export interface Lesson {
   calibration: Calibration
@@ -84,13 +83,12 @@ export interface Lesson {
 /** Learns from a request that was counted: Kalman's filter over what a token of each class costs. */
 export function learn(calibration: Calibration, { counts, actual, session }: CountedRequest): Lesson {
   const { values, doubt, reports } = calibration
-  const { fresh, actual: counted } = since(calibration, counts, session)
-  let size = 0
-  for (let at = 0; at < values.length; at++) size += Math.abs(fresh[at] ?? 0)
-  const pulls = doubt.map((row) => dot(row, fresh.slice(0, row.length)))
+  const fresh = since(calibration, counts, session).slice(0, values.length)
+  const size = fresh.reduce((sum, count) => sum + Math.abs(count), 0)
+  const pulls = doubt.map((row) => dot(row, fresh))
   const blame = pulls.map((pull, at) => pull * (fresh[at] ?? 0))
-  const spread = blame.reduce((sum, part) => sum + part, NOISE_TOKENS ** 2 + (NOISE * size) ** 2)
-  const miss = actual - counted - dot(values, fresh)
+  const spread = dot(pulls, fresh) + NOISE_TOKENS ** 2 * (1 + size) + (NOISE * size) ** 2
+  const miss = actual - tokensOf(calibration, counts, session)
   // A report that cannot be true of the text alone teaches no more than one that just can.
   const limit = 3 * Math.sqrt(spread)
   const step = Math.max(-limit, Math.min(limit, miss)) / spread

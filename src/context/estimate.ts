@@ -9,7 +9,7 @@ import {
   uncalibrated,
 } from './calibration.ts'
 import { type Family, familyOf } from './families.ts'
-import { type CountableRequest, type Counts, createTally, type TallyOptions } from './tally.ts'
+import { type CountableRequest, type Counts, createTally, type Tally, type TallyOptions } from './tally.ts'
 import { type TextPosition, tableCounter, tokenizerCounter } from './text-counter.ts'
 import type { TokenTables } from './token-code.ts'
 import { smallTables } from './token-tables.ts'
@@ -81,28 +81,20 @@ const FAR = 2
 
 const whole = (tokens: number): number => Math.max(0, Math.round(tokens))
 
-function boundsOf(
-  tokens: number,
-  uncounted: number,
-  [stays, shrinks]: TokenTables['spread'],
-  doubt: number,
-): Bounds {
-  const fresh = Math.abs(uncounted)
-  const by = Math.ceil(fresh * (stays + doubt) + Math.sqrt(fresh) * shrinks) + 1
-  return { low: Math.max(0, tokens - by), high: tokens + by }
-}
-
-const sessionOf = (messages: Iterable<Message>): string | undefined => {
-  for (const { sessionId } of messages) return sessionId
-  return undefined
-}
-
 /** No request has no tokens: a server that says so, or nothing that is a number, has not counted. */
 const isCount = (tokens: number): boolean => tokens > 0 && tokens < Number.POSITIVE_INFINITY
 
 /** What has been counted of a session already. */
 const countedOf = ({ last }: Calibration, session: string | undefined): number =>
   last && last.session === session ? last.actual : 0
+
+function countedBy(
+  tally: Tally,
+  { messages, actual, ...rest }: CountableRequest & { actual: number },
+): CountedRequest {
+  const all = [...messages]
+  return { counts: tally.request({ ...rest, messages: all }), actual, session: all[0]?.sessionId }
+}
 
 export function estimatorOf(tables: TokenTables, options: EstimatorOptions): Estimator {
   const { count, messageOverhead = 4, onSurprise } = options
@@ -111,47 +103,46 @@ export function estimatorOf(tables: TokenTables, options: EstimatorOptions): Est
   const counter = count ? tokenizerCounter(count) : tableCounter(tables, family)
   const tally = createTally(counter, family, options)
   let calibration = options.calibration ?? uncalibrated(messageOverhead, known !== undefined)
-  let surprised = !onSurprise
+  let isTold = false
   const estimate = ({ counts, session }: CountedRequest): number =>
     whole(tokensOf(calibration, counts, session))
   const alone = (counts: Counts): number => whole(costOf(calibration, counts))
-  const spread = count ? ([0, 0] as const) : tables.spread
-  const bounds = (tokens: number, counted = 0): Bounds =>
-    boundsOf(tokens, tokens - counted, spread, known || count ? 0 : UNKNOWN / (1 + calibration.reports))
-  const countedBy = ({
-    messages,
-    actual,
-    ...rest
-  }: CountableRequest & { actual: number }): CountedRequest => {
-    const all = [...messages]
-    return { counts: tally.request({ ...rest, messages: all }), actual, session: sessionOf(all) }
+  /** Nine of ten counts are nearer. */
+  const reach = (fresh: number): number => {
+    if (count) return 1
+    const [stays, shrinks] = tables.spread
+    const doubt = known ? 0 : UNKNOWN / (1 + calibration.reports)
+    return Math.ceil(fresh * (stays + doubt) + Math.sqrt(fresh) * shrinks) + 1
   }
   return {
     text: (text) => alone(tally.text(text)),
     message: (message) => alone(tally.message(message)),
     counts: (of) => (typeof of === 'string' ? tally.text(of) : tally.message(of)),
     cost: alone,
-    messages: (messages, rest) => estimate(countedBy({ ...rest, messages, actual: 0 })),
+    messages: (messages, rest) => estimate(countedBy(tally, { ...rest, messages, actual: 0 })),
     append(state, text) {
       const { parts, ...position } = counter.append(state, text)
       return { ...position, tokens: alone([...parts, 0, 0]) }
     },
     measure: tally.request,
     calibrate(report) {
-      const counted = 'counts' in report ? report : countedBy(report)
+      const counted = 'counts' in report ? report : countedBy(tally, report)
       const { actual, session } = counted
       if (!isCount(actual)) return calibration
       const estimated = estimate(counted)
-      const lesson = learn(calibration, counted)
-      const { high } = bounds(estimated, countedOf(calibration, session))
-      if (!surprised && Math.abs(actual - estimated) > FAR * (high - estimated)) {
-        surprised = true
-        onSurprise?.({ estimated, actual, suspect: lesson.suspect })
+      const { calibration: learnt, suspect } = learn(calibration, counted)
+      const fresh = estimated - countedOf(calibration, session)
+      if (!isTold && Math.abs(actual - estimated) > FAR * reach(Math.abs(fresh))) {
+        isTold = true
+        onSurprise?.({ estimated, actual, suspect })
       }
-      calibration = lesson.calibration
-      return calibration
+      calibration = learnt
+      return learnt
     },
-    bounds,
+    bounds(tokens, counted = 0) {
+      const by = reach(Math.abs(tokens - counted))
+      return { low: Math.max(0, tokens - by), high: tokens + by }
+    },
   }
 }
 

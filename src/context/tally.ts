@@ -58,12 +58,12 @@ function saidTokens(message: Message, model: string | undefined): number | undef
 
 export function createTally(counter: TextCounter, family: Family, options: TallyOptions): Tally {
   const { model, media, requestOverhead = 3, toolOverhead = 8, toolFactor = 1 } = options
-  const addText = (sums: Sums, text: string): Sums => {
+  const addText = (sums: Sums, text: string, factor = 1): Sums => {
     const [words, signs, alphabets, ideographs] = counter.parts(text)
-    sums[0] += words
-    sums[1] += signs
-    sums[2] += alphabets
-    sums[3] += ideographs
+    sums[0] += words * factor
+    sums[1] += signs * factor
+    sums[2] += alphabets * factor
+    sums[3] += ideographs * factor
     return sums
   }
   const addMessage = (sums: Sums, message: Message): Sums => {
@@ -89,8 +89,7 @@ export function createTally(counter: TextCounter, family: Family, options: Tally
         sums[4]++
       }
       if (tools?.length) {
-        const text = addText([0, 0, 0, 0, 0, 0], json(tools))
-        for (const [at, part] of text.entries()) sums[at] = (sums[at] ?? 0) + part * toolFactor
+        addText(sums, json(tools), toolFactor)
         sums[5] += toolOverhead
       }
       for (const message of messages) addMessage(sums, message)

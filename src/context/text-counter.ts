@@ -1,13 +1,14 @@
 import { FAMILIES, type Family } from './families.ts'
-import { decode, PARTS, type TokenTables } from './token-code.ts'
-import { createScan, NOTHING, ONCE, type Scan, type Scanned } from './token-scan.ts'
+import { decode, type TokenTables } from './token-code.ts'
+
+import { createScan, PARTS, type Scan, type Scanned } from './token-scan.ts'
 
 /** Tokens of a text by class, before calibration. */
 export type Parts = readonly [words: number, signs: number, alphabets: number, ideographs: number]
 
 /** How far a text has been counted. Plain data. */
 export interface TextPosition {
-  readonly scanned: Scanned
+  readonly scanned?: Scanned | undefined
   /** The end of the text, which what follows may still combine with. */
   readonly tail: string
 }
@@ -29,27 +30,15 @@ function settledEnd(text: string): number {
   return text.length - at > LONGEST_TAIL ? text.length : Math.max(at, 0)
 }
 
-interface TableScan {
-  /** Walks on over a text, which is normalised first. */
-  walk: Scan
-  /** All that was walked over, with what each text costs once, in parts of a token: never less for being longer. */
-  allOf(scanned: Scanned): number
-}
-
-/** Scans by tables, which are decoded when the first text comes. */
-function tableScan(tables: TokenTables, family: Family): TableScan {
+/** Scans by tables, which are decoded when the first text comes. A text is normalised first; no text leaves all as it was. */
+function tableScan(
+  tables: TokenTables,
+  family: Family,
+): (text: string, from?: Scanned) => Scanned | undefined {
   let scan: Scan | undefined
-  let once = 0
-  return {
-    walk(from, text) {
-      if (!scan) {
-        const cells = decode(tables, FAMILIES.indexOf(family))
-        once = cells[ONCE] ?? 0
-        scan = createScan(cells)
-      }
-      return text ? scan(from, text.normalize('NFC')) : from
-    },
-    allOf: ({ length, most }) => length && Math.max(PARTS / 2, most + once),
+  return (text, from) => {
+    scan ??= createScan(decode(tables, FAMILIES.indexOf(family)))
+    return text ? scan(text.normalize(), from) : from
   }
 }
 
@@ -58,26 +47,30 @@ function tableScan(tables: TokenTables, family: Family): TableScan {
  * calibration. `createTextCounter(smallTables, 'claude')('Good morning')`
  */
 export function createTextCounter(tables: TokenTables, family: Family): (text: string) => number {
-  const { walk, allOf } = tableScan(tables, family)
-  return (text) => Math.round(allOf(walk(NOTHING, text)) / PARTS)
+  const scan = tableScan(tables, family)
+  return (text) => Math.round((scan(text)?.most ?? 0) / PARTS)
 }
 
 /** Counts text by tables, by class and in pieces. */
 export function tableCounter(tables: TokenTables, family: Family): TextCounter {
-  const { walk, allOf } = tableScan(tables, family)
-  const partsOf = (scanned: Scanned): Parts => {
-    const [, signs, alphabets, ideographs] = scanned.sums
-    const words = allOf(scanned) - signs - alphabets - ideographs
-    return [words / PARTS, signs / PARTS, alphabets / PARTS, ideographs / PARTS]
+  const scan = tableScan(tables, family)
+  const partsOf = (scanned: Scanned | undefined): Parts => {
+    const { sums: [, signs = 0, alphabets = 0, ideographs = 0] = [], most = 0 } = scanned ?? {}
+    return [
+      (most - signs - alphabets - ideographs) / PARTS,
+      signs / PARTS,
+      alphabets / PARTS,
+      ideographs / PARTS,
+    ]
   }
   return {
-    parts: (text) => partsOf(walk(NOTHING, text)),
+    parts: (text) => partsOf(scan(text)),
     append(from, text) {
       const all = (from?.tail ?? '') + text
       const end = settledEnd(all)
-      const scanned = walk(from?.scanned ?? NOTHING, all.slice(0, end))
+      const scanned = scan(all.slice(0, end), from?.scanned)
       const tail = all.slice(end)
-      return { scanned, tail, parts: partsOf(walk(scanned, tail)) }
+      return { scanned, tail, parts: partsOf(scan(tail, scanned)) }
     },
   }
 }
@@ -87,6 +80,6 @@ export const tokenizerCounter = (count: (text: string) => number): TextCounter =
   parts: (text) => [count(text), 0, 0, 0],
   append(from, text) {
     const tail = (from?.tail ?? '') + text
-    return { scanned: NOTHING, tail, parts: [count(tail), 0, 0, 0] }
+    return { tail, parts: [count(tail), 0, 0, 0] }
   },
 })

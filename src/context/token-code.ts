@@ -1,4 +1,4 @@
-import { CELLS, STARTS, STRIDES } from './token-scan.ts'
+import { CELLS, CHARACTERS, PAIRS, RUNS } from './token-scan.ts'
 
 /** Cells for all families, as scripts/tokens makes them. */
 export interface TokenTables {
@@ -11,98 +11,86 @@ export interface TokenTables {
   spread: readonly [number, number]
 }
 
-/** Cells are in parts of a token. */
-export const PARTS = 32
+/**
+ * The sorts of cells: histories, runs, pairs of ASCII, other characters. Where each ends; how far before a cell the one stands that
+ * it is most like, but for its neighbour; and the context of its numbers.
+ */
+export const SORTS: readonly (readonly [end: number, stride: number, context: number])[] = [
+  [RUNS, 256, 0],
+  [PAIRS, 16, 32],
+  [CHARACTERS, 64, 64],
+  [CELLS, 1, 96],
+]
+/** Further on are the contexts of what families add. */
+export const ADDED = 128
 
 /** Sizes go in steps, since a large number need not be as exact as a small one: 1, 2, 3, 4, 6, 8, 12 to 64. */
 export const sizeOf = (step: number): number => ((2 + (step & 1)) << (step >> 1)) >> 1
 export const STEPS = 12
 
-/** How many signs there are: from `%`, without the backslash. */
-export const BASE = 89
-export const FIRST_SIGN = 37
-export const LEFT_OUT = 92
+/**
+ * A sign's digit is its code modulo `WRAP`, less `LEAST`: `]` to `~`, then `%` to `?`. They are those that code is full of, which
+ * costs least once all is compressed together.
+ */
+export const BASE = 61
+export const WRAP = 90
+export const LEAST = 3
 /** The coder's interval is never narrower. */
-export const NARROWEST = 2 ** 24
+export const NARROWEST = 1e7
 
 /** Contexts of one sort of number: is it any, by hint; is it below 0, likewise; is it larger than this step. */
 export const HINTS = 9
-export const BELOW = HINTS
 export const LARGER = 17
-const SHARED = 32
-const SORTED = 2 * SHARED
-export const CONTEXTS = SORTED * STARTS.length
-
-/** What is expected of a bit: seen so often, 0 and 1 in turns. Both are taken to have been half seen at first. */
-export const unseen = (): Float64Array => new Float64Array(2 * CONTEXTS).fill(0.5)
-export const splitOf = (range: number, seen: Float64Array, context: number): number => {
-  const ones = seen[2 * context + 1] ?? 0
-  return Math.floor((range * ones) / (ones + (seen[2 * context] ?? 0)))
-}
 
 export const hintOf = (one = 0, other = 0): number => 4 + 3 * Math.sign(one) + Math.sign(other)
 
 /**
- * Goes over all numbers in the order of the code: those that all families share, with the two neighbours as a hint; then what each
- * adds, where there is anything to add to, hinted at by what is shared and what was added before. Gives the cells of one family;
- * of -1, what is shared.
+ * Asks for all numbers, bit by bit: those that all families share, with two neighbours as a hint; then what each adds, where there
+ * is anything to add to, hinted at by what is shared and what the family before adds. `bit` is told how likely a one is, by what
+ * was asked before. Gives the cells of one family.
  */
-export function walk(
-  number: (context: number, hint: number, cell: number, pass: number) => number,
-  family: number,
-): Int16Array {
+export function walk(bit: (chance: number) => boolean, family: number): Int16Array {
   const shared = new Int16Array(CELLS)
-  const added = new Int16Array(CELLS)
   const own = new Int16Array(CELLS)
+  const chances = new Float64Array(2 * ADDED).fill(0.5)
+  const ask = (context: number): boolean => {
+    const chance = chances[context] ?? 0
+    const is = bit(chance)
+    chances[context] = chance + ((is ? 0.99 : 0.01) - chance) / 16
+    return is
+  }
+  const number = (context: number, hint: number): number => {
+    if (!ask(context + hint)) return 0
+    const below = ask(context + hint + HINTS)
+    let step = 1
+    while (ask(context + LARGER + step)) step++
+    return below ? -sizeOf(step) : sizeOf(step)
+  }
   for (let pass = -1; pass <= family; pass++) {
-    let sort = -1
-    for (let cell = 0; cell < CELLS; cell++) {
-      if (cell === STARTS[sort + 1]) sort++
-      const context = SORTED * sort
-      if (pass < 0)
-        shared[cell] = number(
-          context,
-          hintOf(shared[cell - (STRIDES[sort] ?? 0)], shared[cell - 1]),
-          cell,
-          pass,
-        )
-      else if (shared[cell]) {
-        const more = number(context + SHARED, hintOf(shared[cell], added[cell]), cell, pass)
-        own[cell] = more
-        added[cell] = (added[cell] ?? 0) + more
+    let cell = 0
+    for (const [end, stride, context] of SORTS)
+      for (; cell < end; cell++) {
+        if (pass < 0) shared[cell] = number(context, hintOf(shared[cell - stride], shared[cell - 1]))
+        else if (shared[cell]) own[cell] = number(context + ADDED, hintOf(shared[cell], own[cell]))
       }
-    }
   }
   return own.map((more, cell) => more + (shared[cell] ?? 0))
 }
 
 /** The cells of one family, by its place in the list of families: an adaptive range decoder. */
 export function decode({ code }: TokenTables, family: number): Int16Array {
-  const seen = unseen()
   let at = 0
   let value = 0
   let range = 1
-  const bit = (context: number): number => {
-    while (range < NARROWEST) {
-      const sign = code.charCodeAt(at++) || FIRST_SIGN
-      range *= BASE
-      value = value * BASE + sign - (sign > LEFT_OUT ? FIRST_SIGN + 1 : FIRST_SIGN)
-    }
-    const split = splitOf(range, seen, context)
-    const bit = value < split ? 1 : 0
-    if (bit) range = split
+  return walk((chance) => {
+    for (; range < NARROWEST; range *= BASE) value = value * BASE + (code.charCodeAt(at++) % WRAP) - LEAST
+    const split = (range * chance) | 0
+    const is = value < split
+    if (is) range = split
     else {
       range -= split
       value -= split
     }
-    seen[2 * context + bit] = (seen[2 * context + bit] ?? 0) + 1
-    return bit
-  }
-  return walk((context, hint) => {
-    if (!bit(context + hint)) return 0
-    const below = bit(context + hint + BELOW)
-    let step = 1
-    while (bit(context + LARGER + step)) step++
-    return below ? -sizeOf(step) : sizeOf(step)
+    return is
   }, family)
 }
