@@ -82,6 +82,18 @@ describe('what a provider counted is used exactly, and teaches the rest', () => 
     expect(errors[3], String(errors)).toBeLessThan(0.02)
     expect(errors[10], String(errors)).toBeLessThan(0.006)
   })
+
+  test('a short question teaches less than its size, since more of it is chance', () => {
+    const learnt = (times: number): number => {
+      const estimator = createEstimator({ model: 'somebody/else-7b' })
+      const asked = userMessage('u', 'When is high tide? '.repeat(times))
+      estimator.calibrate({ messages: [asked], actual: 2 * estimator.messages([asked]) })
+      return estimator.text('The sea. '.repeat(1_000))
+    }
+    const unlearnt = createEstimator({ model: 'somebody/else-7b' }).text('The sea. '.repeat(1_000))
+    expect(learnt(1) / unlearnt).toBeLessThan(1.5)
+    expect(learnt(100) / unlearnt).toBeGreaterThan(1.8)
+  })
 })
 
 describe('a calibration', () => {
