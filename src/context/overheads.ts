@@ -18,46 +18,57 @@ export interface Overheads {
  *
  * Hosts differ. Groq puts prompts of its own before models that know no tools, DeepSeek one before all that its Responses API is
  * asked; Google's own interface counts declarations of tools whole, Vertex and gateways (`google/gemini-…`) hardly more than their
- * words. What a provider adds where it is told to think is not known here.
+ * words.
  */
 const ROWS: readonly (readonly [RegExp, number, number, number, number])[] = [
-  [/@deepseek\/.*responses/, 80.5, 1.5, 225, 1],
+  [/@deepseek\/.*responses/, 80, 1.5, 225, 1],
   [/gpt-oss/, 63, 4, 20, 0.8],
   [/llama-guard/, 98, 2.5, 45, 1],
   [/llama-4.*@groq/, 3, 5, 658, 1],
   [/gemma.*@groq/, 4, 4, 825, 1],
   [/claude-(3-opus|opus-3)/, 4, 2, 510, 1.4],
-  [/claude.*(4[-.][5-9]|-5)/, 3, 2, 495, 1.35],
+  [/claude.*(4[-.][5-9]|-5)/, 2.5, 2, 495, 1.35],
   [/claude/, 3, 2, 310, 1.4],
   [/distill/, 0.5, 1, 100, 1],
   [/llama-?3\.[1-3]/, 30.5, 3.5, 90, 1.25],
   [/llama/, 3, 5, 45, 1.25],
-  [/qwen.*(coder|max)/, 6, 1.5, 230, 1.1],
+  [/qwen.*(coder|max)/, 5, 1.5, 230, 1.1],
   [/qwen.*@gpustack/, 5, 1, 150, 0.95],
-  [/qwen|qwq/, 6, 1.5, 100, 1.1],
-  [/deepseek/, 1, 1, 100, 1.1],
+  [/qwen|qwq/, 5, 1.5, 100, 1.1],
+  [/deepseek/, 1.5, 1, 100, 1.1],
   [/gemma/, 4, 4, 40, 1],
-  [/google\/gemini-|gemini.*@google-vertex/, -1, 0, 0, 0.4],
+  [/google\/gemini-|gemini.*@google-vertex/, -2, 0, 0, 0.4],
   [/gemini-3/, -1, 0, 10, 1.15],
-  [/gemini/, -1, 0, 5, 0.85],
+  [/gemini/, 0, 0, 5, 0.85],
   [/sonar/, 0, 0, 0, 1],
-  [/[sx]tral/, 6, 1, 0, 1.15],
+  [/[sx]tral/, 7, 1, 0, 1.15],
   [/grok-2/, 3, 2, 65, 1],
   [/grok-4[-.]1/, 3, 2, 300, 1],
   [/grok/, 3.5, 2.5, 225, 1],
-  [/kimi/, 4, 1.5, 55, 1.05],
-  [/glm/, 4.5, 0.5, 105, 1.2],
+  [/kimi/, 4.5, 1.5, 55, 1.05],
+  [/glm/, 5.5, 0.5, 105, 1.2],
+]
+
+/**
+ * What a provider says to a model that is told to think, as requests were counted: Claude's five, at four hosts, 25 to 33 tokens
+ * more than without, Mistral's only one.
+ */
+const THINKING: readonly (readonly [RegExp, number])[] = [
+  [/claude/, 30],
+  [/[sx]tral/, 8],
 ]
 
 /**
  * What a model's provider adds to a text, as far as it is known; OpenAI's ways for all others.
  *
  * `host` is who answers, as messages name it (`groq`), or with the API (`deepseek/openai-responses`): some add more than others.
+ * `thinks` is whether the model is told to think: some are then told how, beside what is asked.
  */
-export function overheadsOf(model: string, host = ''): Overheads {
+export function overheadsOf(model: string, host = '', thinks = false): Overheads {
   const name = `${model} @${host}`.toLowerCase()
   const [, requestOverhead, messageOverhead, toolOverhead, toolFactor] = ROWS.find(([names]) =>
     names.test(name),
   ) ?? [name, 3, 3, 8, 0.73]
-  return { requestOverhead, messageOverhead, toolOverhead, toolFactor }
+  const [, told] = (thinks && THINKING.find(([names]) => names.test(name))) || [name, 0]
+  return { requestOverhead: requestOverhead + told, messageOverhead, toolOverhead, toolFactor }
 }

@@ -13,6 +13,8 @@ export interface RecordedRequest {
   messages: Message[]
   system?: string
   tools: unknown[]
+  /** Whether the model was told to. */
+  thinks: boolean
   actual: number
 }
 
@@ -119,6 +121,22 @@ function toolsIn(body: Json): unknown[] | undefined {
     : undefined
 }
 
+const Asked = z.looseObject({
+  thinking: z.optional(z.looseObject({ type: z.optional(z.string()) })),
+  reasoning: z.optional(z.nullable(z.looseObject({ effort: z.optional(z.nullable(z.string())) }))),
+  reasoning_effort: z.optional(z.nullable(z.string())),
+})
+
+/** Told by any of the names that providers have for it. */
+function isToThink(body: Json): boolean {
+  const { thinking, reasoning, reasoning_effort: effort } = Asked.safeParse(body).data ?? {}
+  return (
+    (thinking !== undefined && thinking.type !== 'disabled') ||
+    Object.values(reasoning ?? {}).some((value) => value && value !== 'none') ||
+    (typeof effort === 'string' && effort !== 'none')
+  )
+}
+
 /** Every recorded request of text alone that was counted without contradiction. */
 export function* recordedRequests(): Generator<RecordedRequest> {
   for (const [file, { provider, api, model, request, usage, usageAmbiguous }] of Object.entries(
@@ -145,6 +163,7 @@ export function* recordedRequests(): Generator<RecordedRequest> {
       messages,
       ...(system && { system }),
       tools,
+      thinks: isToThink(body),
       actual,
     }
   }
