@@ -7,16 +7,8 @@ import type { Session } from '../message/schema.ts'
 import { messagesOfRun } from './calls.ts'
 import { setFields } from './core.ts'
 import { hearTold } from './grown.ts'
-import { LISTED, listRemote } from './list.ts'
-import {
-  type Lobby,
-  makeRoom,
-  noteUse,
-  recordsOf,
-  showSessions,
-  storageFailed,
-  storageWorks,
-} from './lobby.ts'
+import { LISTED, listOlder, listRemote, showStored } from './list.ts'
+import { type Lobby, makeRoom, noteUse, recordsOf, storageFailed, storageWorks } from './lobby.ts'
 import { noteUnreadable } from './lost.ts'
 import { roomOf } from './open.ts'
 import { createPersist } from './persist.ts'
@@ -59,12 +51,8 @@ async function start(lobby: Lobby): Promise<void> {
       if (lobby.closed) return
       if (attempt > 0) storageWorks(lobby)
       noteUnreadable(lobby, found)
-      const stored = found.sessions.flatMap(({ session, deleted }) => (deleted ? [] : [session]))
-      // What the server has said of a session meanwhile is newer.
-      showSessions(
-        lobby,
-        stored.filter(({ id }) => !lobby.listed.has(id)),
-      )
+      lobby.ends.stored = found.sessions.at(-1)?.session
+      showStored(lobby, found.sessions)
       for (const row of found.outbox) if (row.account === account) roomOf(lobby, row.sessionId)
       return
     } catch (thrown) {
@@ -104,8 +92,7 @@ const healthOf = ({ durable }: ChatStorage): Health => ({
 
 function newLobby(options: ChatOptions): Lobby {
   const { runtime, storage, account = 'default', platform = globalThis } = options
-  const env = { ...platformEnv, ...options.env }
-  const ended = new AbortController()
+  const [env, ended] = [{ ...platformEnv, ...options.env }, new AbortController()]
   const lobby: Lobby = {
     runtime,
     storage,
@@ -115,6 +102,7 @@ function newLobby(options: ChatOptions): Lobby {
     rooms: new Map(),
     uses: 0,
     listed: new Map(),
+    ends: {},
     sessions: createCell<readonly Session[]>([]),
     health: createCell(healthOf(storage)),
     ended,
@@ -184,6 +172,7 @@ export function createChat(options: ChatOptions): Chat {
       noteUse(lobby, room)
       return room.session
     },
+    loadOlder: () => listOlder(lobby),
     close() {
       closing ??= close()
       return closing

@@ -24,6 +24,8 @@ export interface Lobby {
   uses: number
   /** Every session that is listed. */
   readonly listed: Map<string, Session>
+  /** Where the list goes on: behind that stored session, and behind that one of the server. */
+  readonly ends: { stored?: Session | undefined; told?: string | undefined }
   /** Which sessions the server has listed last. */
   told?: ReadonlySet<string>
   readonly sessions: Cell<readonly Session[]>

@@ -206,7 +206,7 @@ export interface Health {
 }
 
 export interface Chat {
-  /** Known sessions, newest first. */
+  /** Known sessions, newest first: to begin with the newest 50 that are stored, and as many of the server's. */
   readonly sessions: Store<readonly Session[]>
   readonly health: Store<Health>
   /**
@@ -214,6 +214,11 @@ export interface Chat {
    * Throws `invalid-request` for a malformed id, `aborted` for a new one after `close()`. @default a new id
    */
   session(id?: string): ChatSession
+  /**
+   * Lists older sessions, where there are any, up to 50 that are stored and as many of the server's. Resolves with whether there
+   * were. Throws what the server's answer throws, `aborted` after `close()`.
+   */
+  loadOlder(): Promise<boolean>
   /** Ends connections, flushes what is not yet written, closes the storage. Runs on a server go on. */
   close(): Promise<void>
 }
