@@ -11,7 +11,7 @@ import { history } from './history.ts'
 const options: fc.Arbitrary<Omit<AssembleOptions, 'messages'>> = fc.record(
   {
     system: fc.constantFrom('Be brief.', 'x'.repeat(40)),
-    window: fc.integer({ min: 60, max: 700 }),
+    window: fc.integer({ min: 61, max: 700 }),
     reserve: fc.integer({ min: 0, max: 60 }),
     interrupted: fc.constantFrom('text', 'drop'),
   },

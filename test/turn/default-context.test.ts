@@ -31,7 +31,7 @@ test('the seeds’ strategies: messages, turns, or a summary; without a summaris
 })
 
 describe('the window', () => {
-  const long = Array.from({ length: 60 }, (_, at) => userMessage(`u${at}`, 'x'.repeat(20_000)))
+  const long = Array.from({ length: 60 }, (_, at) => userMessage(`u${at}`, 'tide '.repeat(4_000)))
 
   test('is what is known of the model, less the room for its answer', async () => {
     const model = { provider: 'openai', id: 'gpt-4o' }
