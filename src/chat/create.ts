@@ -13,7 +13,7 @@ import { noteUnreadable } from './lost.ts'
 import { roomOf } from './open.ts'
 import { createPersist } from './persist.ts'
 import type { ChatStorage } from './ports.ts'
-import { closedError, load, read } from './reading.ts'
+import { closedError, read, readFirst } from './reading.ts'
 import { refresh } from './refresh.ts'
 import { appendEvents, branchTo, fieldsOf, noteStored } from './room.ts'
 import type { RuntimeHost } from './runtime-port.ts'
@@ -129,7 +129,7 @@ function newLobby(options: ChatOptions): Lobby {
       env,
       ended: ended.signal,
       fieldsOf: (core) => fieldsOf(roomOf(lobby, core.id)),
-      isRead: (core) => load(lobby, roomOf(lobby, core.id)),
+      isRead: (core) => readFirst(lobby, roomOf(lobby, core.id)),
       onHealth: (error) => (error ? storageFailed(lobby, errorFrom(error)) : storageWorks(lobby)),
       onStored({ id: sessionId }, changes) {
         noteStored(roomOf(lobby, sessionId), changes)

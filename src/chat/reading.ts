@@ -11,7 +11,7 @@ import { endOrphans } from './orphans.ts'
 import { type MessageWindow, rowName, type StoredMessage } from './ports.ts'
 import { appendEvents, type Room, WINDOW } from './room.ts'
 import { isUnrevised, tellUnread } from './round.ts'
-import { inTerm } from './taken.ts'
+import { inTerm, isNews, olderInTerm } from './taken.ts'
 import { takeOlder, takeWindow } from './window.ts'
 
 export const closedError = (): TidemarkError => new TidemarkError('aborted', 'the chat was closed')
@@ -127,14 +127,29 @@ async function readStored(lobby: Lobby, room: Room): Promise<boolean> {
   const { floor } = room
   try {
     const window = await lobby.storage.window(core.id, { before: floor, limit: WINDOW })
-    if (window.rows.length === 0) setFields(core, { unread: false })
-    else takeOlder(room, window, lobby.persist.unsaved(core))
-    return window.rows.length > 0
+    const { rows, hasOlder } = window
+    const unsaved = lobby.persist.unsaved(core)
+    takeOlder(room, olderInTerm(lobby, room, window, unsaved), unsaved)
+    room.floor = rows[0]?.position ?? floor
+    setFields(core, { unread: rows.length > 0 && hasOlder })
+    return rows.length > 0
   } catch (thrown) {
     if (lobby.closed) throw closedError()
     storageFailed(lobby, thrown)
     return false
   }
+}
+
+/**
+ * Reads what is stored before anything is written: in another history all of it, so that what that one does not have goes
+ * with the first batch. Returns whether it could.
+ */
+export async function readFirst(lobby: Lobby, room: Room): Promise<boolean> {
+  const { core } = room
+  if (!(await load(lobby, room))) return false
+  while (core.fields.unread && core.fields.complete && isNews(lobby, room))
+    if (!(await readStored(lobby, room).catch(() => false)) && core.fields.unread) return false
+  return true
 }
 
 /**
@@ -186,8 +201,12 @@ export async function readOlder(lobby: Lobby, room: Room): Promise<boolean> {
 }
 
 /** Whether something is there, and not the message with which the shown branch is to end. */
-const isHeadless = ({ state }: Core): boolean =>
-  state.headId !== null && state.rest.size > 0 && !messageOf(state, state.headId)
+const isHeadless = ({ state, fields }: Core): boolean =>
+  state.headId !== null &&
+  state.rest.size > 0 &&
+  !messageOf(state, state.headId) &&
+  // Between two pages of all that there is: it comes with the last one.
+  (fields.complete || state.cursor !== null || state.rev === 0)
 
 /** Reads on where the shown branch is to end with a message that is not loaded: somebody elsewhere chose an old one. */
 export async function seekHead(lobby: Lobby, room: Room): Promise<void> {

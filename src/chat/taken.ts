@@ -81,14 +81,24 @@ function unsaidIn({ core }: Room, window: MessageWindow, { messages }: Unsaved):
   }
 }
 
+/** Whether this tab has found out that the other side has another history, and has not stored that yet. */
+export const isNews = ({ runtime }: Lobby, { core, leading, stored }: Room): boolean =>
+  leading && runtime.truth === 'server' && core.fields.term > (stored?.term ?? 0)
+
+/** The same of rows before those that are loaded: what another tab has found out is about to be read from the end. */
+export function olderInTerm(lobby: Lobby, room: Room, window: MessageWindow, unsaved: Unsaved) {
+  if (isNews(lobby, room)) return unsaidIn(room, window, unsaved)
+  return (window.session?.term ?? 0) > room.core.fields.term ? { ...window, rows: [] } : window
+}
+
 /** What counts of what is stored, where that is of another term than what is known here. */
 export function inTerm(lobby: Lobby, room: Room, window: MessageWindow, unsaved: Unsaved): MessageWindow {
-  const { core, leading, stored } = room
+  const { core, leading } = room
   const { term } = core.fields
   const { term: written = 0 } = window.session ?? {}
   const owns = lobby.runtime.truth === 'client'
   // What this tab has found out, and not stored yet, comes after all that is stored.
-  if (leading && !owns && term > (stored?.term ?? 0)) {
+  if (isNews(lobby, room)) {
     setFields(core, { term: Math.max(term, written + 1) })
     return unsaidIn(room, window, unsaved)
   }

@@ -70,10 +70,8 @@ function placeRows(room: Room, rows: readonly StoredMessage[]): void {
 }
 
 /** Folds older stored messages in. */
-export function takeOlder(room: Room, { rows, hasOlder }: MessageWindow, unsaved: Unsaved): void {
+export function takeOlder(room: Room, { rows }: MessageWindow, unsaved: Unsaved): void {
   placeRows(room, rows)
-  room.floor = rows[0]?.position ?? room.floor
-  setFields(room.core, { unread: hasOlder })
   update(room.core, (state, trace) => mergeRows(state, rows, unsaved, trace), 'stored')
 }
 

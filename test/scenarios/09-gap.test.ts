@@ -6,7 +6,7 @@ import { noStrayRejections } from '../chat/world.ts'
 import { temporaryFolder } from '../server/stage.ts'
 import { pass as passIn } from '../simulation/act.ts'
 import { differences } from '../simulation/converge.ts'
-import { type Client, expectInStep, openClient, watch } from './client.ts'
+import { type Client, expectInStep, openClient, reload, watch } from './client.ts'
 import { ended, pass, type Server, startServer, until } from './server.ts'
 import { ended as endedIn, sessionOf, twoTabs } from './two-tabs.ts'
 
@@ -111,6 +111,23 @@ describe('9: a device comes back', () => {
       expect.arrayContaining(['kept', 're: kept', 're: behind it', 're: instead of it']),
     )
     expect(shown(messages)).not.toContain('lost with the disk')
+  })
+
+  test('with more than a page loads that the backup has lost: nothing of it stays, seen or unseen', async () => {
+    const { server, client, restore } = await backedUp()
+    for (let at = 0; at < 26; at++) await ended(server, (await client.session.send(`lost ${at}`)).answer)
+    client.line.online = false
+    client.line.cut()
+    await client.session.send('behind them')
+    await restore()
+    const again = await reload(client, 'again')
+    await until(server, () => shown(again.session.get().messages).includes('re: behind them'))
+    await expectInStep(again)
+    await again.session.loadOlder()
+    const left = ['kept', 're: kept', 'behind them', 're: behind them']
+    expect(shown(again.session.get().messages)).toEqual(left)
+    const { rows } = await again.storage.window('s', { limit: 1_000 })
+    expect(shown(rows.map(({ message }) => message))).toEqual(left)
   })
 
   test.each([
