@@ -1,3 +1,4 @@
+import type { Sent } from '../../../src/chat/types.ts'
 import { TidemarkError } from '../../../src/lib/errors.ts'
 import { isCutOff, type ToolMessage } from '../../../src/message/schema.ts'
 import type { Action, ActionType } from './plan.ts'
@@ -14,6 +15,15 @@ function leniently({ stored }: World, { actor }: Tab, type: string, work: Promis
       stored.problems.push(`${type} threw ${thrown instanceof Error ? thrown.stack : String(thrown)}`)
   })
 }
+
+/** What is said to be on a disk is not lost, whatever comes. */
+const ask = (world: World, tab: Tab, type: string, sent: Promise<Sent>): void =>
+  leniently(
+    world,
+    tab,
+    type,
+    sent.then(({ id, saved }) => saved === 'disk' && world.stored.promise(id)),
+  )
 
 /** Somebody's word about a call. */
 function say({ stored }: World, { session }: Tab, { id, stage }: ToolMessage, at: number): Promise<unknown> {
@@ -79,14 +89,14 @@ export async function pass({ schedule }: World, ms: number): Promise<void> {
 const ACTIONS: Readonly<Record<ActionType, (scene: Scene) => void | Promise<void>>> = {
   decide,
   quarrel,
-  send: ({ world, tab }) => leniently(world, tab, 'send', tab.session.send(newText(world))),
+  send: ({ world, tab }) => ask(world, tab, 'send', tab.session.send(newText(world))),
   interrupt: ({ world, tab }) =>
-    leniently(world, tab, 'send', tab.session.send(newText(world), { whenBusy: 'interrupt' })),
+    ask(world, tab, 'send', tab.session.send(newText(world), { whenBusy: 'interrupt' })),
   stop: ({ world, tab }) => leniently(world, tab, 'stop', tab.session.stop()),
   edit({ world, tab, at }) {
     const asked = tab.session.get().messages.filter(({ role, seq }) => role === 'user' && seq !== undefined)
     const message = chosen(asked, at)
-    if (message) leniently(world, tab, 'edit', tab.session.edit(message.id, newText(world)))
+    if (message) ask(world, tab, 'edit', tab.session.edit(message.id, newText(world)))
   },
   regenerate({ world, tab, at }) {
     const message = chosen(
@@ -117,8 +127,7 @@ const ACTIONS: Readonly<Record<ActionType, (scene: Scene) => void | Promise<void
     count(world, 'answers gone on from')
     leniently(world, tab, 'continue', tab.session.continue(cut.id))
   },
-  steer: ({ world, tab }) =>
-    leniently(world, tab, 'send', tab.session.send(newText(world), { whenBusy: 'steer' })),
+  steer: ({ world, tab }) => ask(world, tab, 'send', tab.session.send(newText(world), { whenBusy: 'steer' })),
   freeze({ tab, at }) {
     const { actor, page } = tab
     const wasFrozen = actor.state === 'frozen'

@@ -10,6 +10,9 @@ export type Plant = (hit: () => void) => Planted
 
 const isToolRun = (change: Change): boolean => change.type === 'record' && change.record.kind === 'toolRun'
 
+const isNewQuestion = (change: Change): boolean =>
+  change.type === 'outbox' && change.row.request.type === 'send' && change.row.attempts === 0
+
 type Commit = ChatStorage['commit']
 
 const commits =
@@ -172,5 +175,14 @@ export const PLANTED: Readonly<Record<string, readonly [Place, Plant, from?: num
       return commit(silent, options)
     }),
     WIDE,
+  ],
+  'a question is said to be on a disk before it is': [
+    'direct',
+    commits((commit, hit) => async (changes, options) => {
+      const done = commit(changes, options)
+      if (!changes.some(isNewQuestion)) return done
+      hit()
+      done.catch(() => undefined)
+    }),
   ],
 }

@@ -15,6 +15,10 @@ export interface Stored {
   readonly executed: readonly string[]
   /** One transaction's messages. */
   commit(batch: readonly Message[]): void
+  /** Somebody is told that their question is on a disk. */
+  promise(id: string): void
+  /** Questions that were promised, and are not there. */
+  lost(): string[]
   /** Somebody allows a call, by the id of its message. */
   allow(id: string): void
   /** A session is taken over from a page that stands still: what that one was about to do, it does when it goes on. */
@@ -172,10 +176,13 @@ export function createStored(): Stored {
     ...{ problems: [], messages: new Map(), executed: [], served: [], allowed: new Set() },
     isTakenOver: false,
   }
+  const promised: string[] = []
   return {
     ...known,
     commit: (batch) => commit(known, batch),
     allow: (id) => void known.allowed.add(id),
+    promise: (id) => void promised.push(id),
+    lost: () => promised.filter((id) => known.messages.get(id)?.status !== 'completed'),
     takeOver() {
       known.isTakenOver = true
     },

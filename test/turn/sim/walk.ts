@@ -69,6 +69,7 @@ async function settle(world: World): Promise<boolean> {
 
 function* endProblems(world: World): Generator<string> {
   const { stored, tabs } = world
+  for (const id of stored.lost()) yield `the question ${id} was on a disk, and is not stored`
   const all = tabs.map(({ session }) => session.get().messages)
   // A page that opens reads the newest messages only.
   const newest = Math.min(...all.map(({ length }) => length))
