@@ -164,17 +164,22 @@ function headIn(
   return state.headId ?? rows.findLast(({ message }) => messageOf(state, message.id))?.message.id ?? null
 }
 
-/** The session's own row: a tab that does not lead mirrors it, or one that another has overtaken. */
+/**
+ * The session's own row: a tab that does not lead mirrors it, or one that another has overtaken; one that led before may know
+ * more than it could store.
+ */
 function withSession(room: Room, state: SessionState, window: MessageWindow): SessionState {
   const { session: stored } = window
   if (!stored) return state
   if (stored.deleted) return state.deleted ? state : { ...state, deleted: true }
   const cursor = (stored.eventId && parseEventId(stored.eventId)) || null
-  const ahead = (cursor?.n ?? 0) > (state.cursor?.n ?? 0)
+  const news = (cursor?.n ?? 0) - (state.cursor?.n ?? 0)
+  const ahead = news > 0
+  const knows = room.leading ? !ahead : news < 0
   const storedHead = headIn(state, stored.session, window)
-  const own = room.leading && !ahead ? state.session : undefined
+  const own = knows ? state.session : undefined
   const session = own ?? (sameJson(state.session, stored.session) ? state.session : stored.session)
-  const headId = room.leading && !ahead ? (state.headId ?? storedHead) : storedHead
+  const headId = knows ? (state.headId ?? storedHead) : storedHead
   const rev = Math.max(state.rev, stored.rev)
   const same = session === state.session && headId === state.headId && !ahead && rev === state.rev
   if (same) return state

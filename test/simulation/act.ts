@@ -199,6 +199,8 @@ const ACTIONS: Readonly<Record<ActionType, (scene: Scene, each: () => void) => v
     tab.page.fire('freeze')
     const frozen = () => {
       if (!world.healed) tab.actor.state = 'frozen'
+      // Whoever was told that it is about to stand still is told that it goes on.
+      else tab.page.fire('resume')
     }
     world.schedule.post({ actor: tab.actor, label: 'frozen', delay: 30, run: frozen })
   },
