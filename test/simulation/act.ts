@@ -171,14 +171,9 @@ const ACTIONS: Readonly<Record<ActionType, (scene: Scene, each: () => void) => v
       },
       ({ role, seq }) => role === 'user' && seq === undefined,
     ),
-  resync: (scene) => {
-    // Whatever the line says, it says to the caller.
-    scene.session.resync().catch(() => undefined)
-  },
-  loadOlder: (scene) => {
-    // Whatever the line says, it says to the caller.
-    scene.session.loadOlder().catch(() => undefined)
-  },
+  // Whatever the line says, it says to the caller.
+  resync: ({ session }) => void session.resync().catch(() => undefined),
+  loadOlder: ({ session }) => void session.loadOlder().catch(() => undefined),
   open({ world, device }) {
     if (device.tabs.length < 3) openTab(world, device, ++world.tabsOpened)
   },
