@@ -70,6 +70,8 @@ async function settle(
   const needed = tabsOf(world).map((tab) => network.requests(tab.actor) - (before.get(tab) ?? 0))
   const requests = Math.max(0, ...needed)
   if (requests > MOST_REQUESTS) problems.push(`it took ${requests} requests to be of one mind`)
+  // Who shows it all may still wait for its line to be there again.
+  await pass(world, 10_000, () => undefined)
   const quiet = new Map(tabsOf(world).map((tab) => [tab, network.requests(tab.actor)]))
   await pass(world, 60_000, () => undefined)
   for (const [tab, count] of quiet) {
