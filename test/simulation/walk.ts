@@ -21,10 +21,15 @@ export interface Outcome {
 
 /** Milliseconds for which the world may take to be of one mind again: a back-off, a lease, and a lost connection. */
 const PATIENCE = 240_000
+/** So many times that, while the server answers: calls that nobody decides about are each waited for, one answer after the other. */
+const ANSWERING = 4
 /** Milliseconds after which somebody looks at every page once more. */
 const LOOK_AGAIN = 120_000
 /** Requests that a tab may need for it. */
 const MOST_REQUESTS = 60
+
+const isAnswering = ({ truth }: World): boolean =>
+  truth.all().some(({ deleted, state: { live, runs } }) => !deleted && live.size + runs.size > 0)
 
 const tabsOf = (world: World): Tab[] => world.devices.flatMap(({ tabs }) => tabs)
 
@@ -55,7 +60,7 @@ async function settle(
   const before = new Map(tabsOf(world).map((tab) => [tab, network.requests(tab.actor)]))
   let differs = ['not looked at yet']
   let looked = false
-  while (differs.length > 0 && schedule.now() - began < PATIENCE) {
+  while (differs.length > 0 && schedule.now() - began < PATIENCE * (isAnswering(world) ? ANSWERING : 1)) {
     // Somebody looks again: a session that the server did not know at first is asked for.
     if (!looked && schedule.now() - began > LOOK_AGAIN)
       for (const { page } of tabsOf(world)) page.fire('pageshow')
