@@ -51,6 +51,8 @@ export interface Room {
   used: number
   /** Whether this tab writes the session; `drain` and `sync` serve it then. */
   leading: boolean
+  /** Whether something of when it led is not stored yet: it is written as the one that leads would, or not at all. */
+  ending?: boolean
   drain?: Drain | undefined
   sync?: Sync | undefined
   serving?: Serving | undefined
@@ -70,7 +72,7 @@ export const fieldsOf = (room: Room): SessionFields => ({
   nextLocal: room.nextLocal,
   term: room.core.fields.term,
   stored: room.stored,
-  owns: room.leading || !room.stored,
+  owns: room.leading || !!room.ending || !room.stored,
 })
 
 /** What this tab has stored itself, it need not read. */

@@ -1,14 +1,15 @@
 import { TidemarkError } from '../lib/errors.ts'
 import { parseEventId } from '../protocol/events.ts'
 import { emptyState, messageOf, messagesOf, putMessages, removeMessage } from '../protocol/state.ts'
-import type { Unsaved } from './batch.ts'
+import { isSaved, type Unsaved } from './batch.ts'
 import { setFields, snapshotOf, update } from './core.ts'
 import type { Lobby } from './lobby.ts'
 import type { MessageWindow } from './ports.ts'
 import type { Room } from './room.ts'
 
 /** Another tab writes the session from now on, or may: what this one had begun, that one goes on with. */
-export function endLead({ runtime }: Lobby, room: Room): void {
+export function endLead({ runtime, persist }: Lobby, room: Room): void {
+  room.ending ||= runtime.truth === 'client' && room.leading && !isSaved(persist.unsaved(room.core))
   room.leading = false
   room.drain?.stop()
   room.sync?.stop()
@@ -102,10 +103,13 @@ export function inTerm(lobby: Lobby, room: Room, window: MessageWindow, unsaved:
     setFields(core, { term: Math.max(term, written + 1) })
     return unsaidIn(room, window, unsaved)
   }
-  if (room.loaded && written > term) {
+  // What it had not stored when it stopped leading comes too late once another has written.
+  const isLate = room.ending && window.session?.epoch !== room.stored?.epoch
+  if (room.loaded && (written > term || isLate)) {
     // It took the session over while this one was away, and did not know it yet.
     // Of two that took it over at once the one that has the lock may not be the one that has the word.
     if (leading && owns) room.giveWay()
+    room.ending = false
     yieldTerm(lobby, room, window, unsaved)
   }
   setFields(core, { term: Math.max(leading ? term : 0, written) })

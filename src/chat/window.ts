@@ -175,7 +175,7 @@ function withSession(room: Room, state: SessionState, window: MessageWindow): Se
   const cursor = (stored.eventId && parseEventId(stored.eventId)) || null
   const news = (cursor?.n ?? 0) - (state.cursor?.n ?? 0)
   const ahead = news > 0
-  const knows = room.leading ? !ahead : news < 0
+  const knows = room.leading || room.ending ? !ahead : news < 0
   const storedHead = headIn(state, stored.session, window)
   const own = knows ? state.session : undefined
   const session = own ?? (sameJson(state.session, stored.session) ? state.session : stored.session)

@@ -21,7 +21,13 @@ const FOUND: Readonly<Record<Place, readonly string[]>> = {
   // A branch was shown that is older than the newest rows: whoever opened the session saw nothing.
   // A page stood still in a run and was taken over. It heard that its lock was gone before it read what was stored since, and
   // went on showing what it had not written.
-  direct: ['9718:0,1,2,3,4,5,6,8,9,10,12', '20002:0,1', '20047:0,3,4,5'],
+  direct: [
+    '9718:0,1,2,3,4,5,6,8,9,10,12',
+    '20002:0,1',
+    '20047:0,3,4,5',
+    // It wrote what it had done as the one that leads, and no longer where its branch ends.
+    '23096:0,1,3,4,6,7,8,9,10,11',
+  ],
   remote: [],
 }
 
