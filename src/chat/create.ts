@@ -4,7 +4,6 @@ import { platformEnv } from '../lib/env.ts'
 import { errorFrom } from '../lib/errors.ts'
 import { expectOption, hasMethod } from '../lib/expect.ts'
 import type { Session } from '../message/schema.ts'
-import { isSaved } from './batch.ts'
 import { messagesOfRun } from './calls.ts'
 import { setFields } from './core.ts'
 import { hearTold } from './grown.ts'
@@ -133,9 +132,7 @@ function newLobby(options: ChatOptions): Lobby {
       isRead: (core) => readFirst(lobby, roomOf(lobby, core.id)),
       onHealth: (error) => (error ? storageFailed(lobby, errorFrom(error)) : storageWorks(lobby)),
       onStored({ id: sessionId }, changes) {
-        const room = roomOf(lobby, sessionId)
-        noteStored(room, changes)
-        room.ending &&= !isSaved(lobby.persist.unsaved(room.core))
+        noteStored(roomOf(lobby, sessionId), changes, lobby.persist)
         lobby.tabs.post({ type: 'stored', sessionId })
       },
       look: (core) => read(lobby, roomOf(lobby, core.id)),

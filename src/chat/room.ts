@@ -7,7 +7,7 @@ import type { ChatEvent } from '../protocol/events.ts'
 import { settledBefore } from '../protocol/merge.ts'
 import { reduceAll } from '../protocol/reduce.ts'
 import { messageOf, messagesOf } from '../protocol/state.ts'
-import type { SessionFields } from './batch.ts'
+import { isSaved, type SessionFields } from './batch.ts'
 import { type Core, setFields, update } from './core.ts'
 import type { Drain } from './drain.ts'
 import { numberEvents } from './number.ts'
@@ -76,7 +76,8 @@ export const fieldsOf = (room: Room): SessionFields => ({
 })
 
 /** What this tab has stored itself, it need not read. */
-export function noteStored(room: Room, changes: readonly Change[]): void {
+export function noteStored(room: Room, changes: readonly Change[], { unsaved }: Persist): void {
+  room.ending &&= !isSaved(unsaved(room.core))
   for (const change of changes)
     if (change.type === 'session') room.stored = change.row
     else if (change.type === 'outbox') room.queued.set(change.row.id, change.row)
