@@ -106,9 +106,11 @@ function moveAside(room: Room, window: MessageWindow, unsaved: Unsaved): void {
   const { core, places, queued } = room
   const free = LOCAL_POSITION + localAfter(window)
   const stored = new Set(window.rows.map(({ message }) => message.id))
+  // A write that was said to have failed may have been done: others have read it, and stand behind it.
+  const waiting = new Set([...queued.keys(), ...window.outbox.map(({ id }) => id)])
   const said = [...places].filter(([id]) => unsaved.messages.has(id) && !stored.has(id))
   const asked = [...core.outbox.values()].filter(
-    ({ id, position }) => position > 0 && unsaved.outbox.has(id) && !queued.has(id),
+    ({ id, position }) => position > 0 && unsaved.outbox.has(id) && !waiting.has(id),
   )
   const taken = [...said.map(([, position]) => position), ...asked.map(({ position }) => position)]
   const shift = free - Math.min(free, ...taken)
@@ -125,21 +127,32 @@ function moveAside(room: Room, window: MessageWindow, unsaved: Unsaved): void {
  * What this tab has not written yet of rows that another has changed or taken away meanwhile: that one was faster. The end
  * of a row stands whoever wrote it.
  */
-function yieldTo({ core, queued }: Room, stored: readonly OutboxRow[], unsaved: Unsaved): void {
-  const rows = new Map(stored.map((row) => [row.id, row]))
+function yieldTo(
+  { core, queued }: Room,
+  { rows, outbox }: MessageWindow,
+  unsaved: Unsaved,
+  owns: boolean,
+): void {
+  const stored = new Map(outbox.map((row) => [row.id, row]))
+  const accepted = new Set(
+    rows.flatMap(({ message: { id, seq } }) => (owns || seq === undefined ? [] : [id])),
+  )
   for (const [id, was] of queued) {
-    const row = rows.get(id)
+    const row = stored.get(id)
+    const asked = askedId(was)
+    // Given up here, and accepted before that was written: it is said.
+    if (accepted.has(asked) && !messageOf(core.state, asked)) unsaved.messages.delete(asked)
     if (row && (!core.outbox.has(id) || sameJson(row, was))) continue
     unsaved.outbox.delete(id)
-    const asked = askedId(was)
     if (!row && messageOf(core.state, asked)?.seq === undefined) unsaved.messages.delete(asked)
   }
 }
 
 /** Outbox rows as they are stored, except those that this tab has changed since. Returns those that it did not know. */
-function takeOutbox(room: Room, stored: readonly OutboxRow[], unsaved: Unsaved): OutboxRow[] {
+function takeOutbox(room: Room, window: MessageWindow, unsaved: Unsaved, owns: boolean): OutboxRow[] {
   const { core } = room
-  yieldTo(room, stored, unsaved)
+  const { outbox: stored } = window
+  yieldTo(room, window, unsaved, owns)
   room.queued = new Map(stored.map((row) => [row.id, row]))
   const ids = new Set(stored.map(({ id }) => id))
   const theirs = stored.filter(({ id }) => !unsaved.outbox.has(id))
@@ -202,7 +215,7 @@ export function takeWindow(room: Room, window: MessageWindow, unsaved: Unsaved, 
   bound(room, window)
   room.nextLocal = Math.max(room.nextLocal, localAfter(window))
   withoutStored(unsaved, rows)
-  const news = takeOutbox(room, window.outbox, unsaved)
+  const news = takeOutbox(room, window, unsaved, owns)
   const take = (state: SessionState, trace: Trace): SessionState => {
     // What is stored of a session that was deleted here is on its way out.
     if (state.deleted && !stored?.deleted) return state
