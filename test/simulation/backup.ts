@@ -42,18 +42,22 @@ export function createBackup(db: Database): Backup {
   const save = () => {
     for (const table of Object.keys(TABLES)) saved.set(table, rowsOf(table))
   }
+  /** What is stored of each session, to be compared: what was accepted and not told of yet is lost like all else. */
+  const byId = (rowsOf: (table: string) => Row[]) => {
+    const stored = new Map<string, string>()
+    for (const [table, column] of Object.entries(TABLES))
+      for (const row of rowsOf(table)) {
+        const id = String(row[column])
+        stored.set(id, `${stored.get(id) ?? ''}${JSON.stringify(row)}`)
+      }
+    return stored
+  }
   const losses = () => {
-    const now = new Map(
-      rowsOf('sessions').map(({ id, events }): [string, number] => [String(id), Number(events)]),
-    )
-    const then = alive(saved.get('sessions') ?? []).filter((id) => now.has(id))
-    const left = new Map((saved.get('sessions') ?? []).map(({ id, events }) => [String(id), Number(events)]))
-    return new Map(
-      then.flatMap((id): [string, number][] => {
-        const last = left.get(id) ?? 0
-        return last < (now.get(id) ?? 0) ? [[id, last]] : []
-      }),
-    )
+    const sessions = saved.get('sessions') ?? []
+    const [now, then] = [byId(rowsOf), byId((table) => saved.get(table) ?? [])]
+    const left = new Map(sessions.map(({ id, events }) => [String(id), Number(events)]))
+    const lost = alive(sessions).filter((id) => now.has(id) && now.get(id) !== then.get(id))
+    return new Map(lost.map((id): [string, number] => [id, left.get(id) ?? 0]))
   }
   return {
     save,
