@@ -1,37 +1,20 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Demo, startDemo } from '../../demo/server/demo.ts'
-import { launchBrowser } from '../support/browser.ts'
-import { composer, untilAnswer, write } from './demo-page.ts'
+import { composer, type OpenDemo, openDemo, untilAnswer, write } from './demo-page.ts'
 import { keyboardOf } from './keyboard.ts'
 
-let folder: string
-let demo: Demo
-let browser: Browser
-const errors: string[] = []
+let stage: OpenDemo
 
 /** With the stand-in, which calls the tools that it is offered. */
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'tidemark-demo-'))
-  demo = await startDemo({ database: join(folder, 'demo.db'), standIn: { pace: 0 } })
-  browser = await launchBrowser()
+  stage = await openDemo({ standIn: { pace: 0 } })
 })
 
-afterAll(async () => {
-  await browser.close()
-  await demo.close()
-  await rm(folder, { recursive: true, force: true })
-})
+afterAll(() => stage?.close())
 
 /** A page of a fresh profile, over one of the runtimes. */
 async function open(runtime: string): Promise<Page> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
-  const page = await context.newPage()
-  page.on('pageerror', (error) => errors.push(error.message))
-  await page.goto(demo.url)
+  const page = await stage.open()
   await page.getByRole('radio', { name: runtime }).check()
   await composer(page).waitFor()
   return page
@@ -73,7 +56,7 @@ test.each(['remote', 'direct'])('over %s, what is not allowed by pointer is not 
   await untilAnswer(page, 'completed', '84')
   expect(await page.getByText('calculate answered').count()).toBe(1)
   await page.context().close()
-  expect(errors).toEqual([])
+  expect(stage.errors).toEqual([])
 })
 
 test('with what it is used can be changed before it is allowed, by keyboard; what is no JSON is not sent', async () => {
@@ -120,6 +103,6 @@ test.each(['remote', 'direct'])(
     await page.getByRole('button', { name: 'Allow', exact: true }).click()
     await untilAnswer(page, 'completed', 'as far as your clock knows')
     await page.context().close()
-    expect(errors).toEqual([])
+    expect(stage.errors).toEqual([])
   },
 )

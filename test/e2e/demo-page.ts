@@ -2,11 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
-import { type Demo, startDemo } from '../../demo/server/demo.ts'
+import { type Demo, type DemoOptions, startDemo } from '../../demo/server/demo.ts'
 import { launchBrowser } from '../support/browser.ts'
 import { type ScriptedUpstream, startUpstream } from './upstream.ts'
 
-/** The real demo, its page in a real browser, and a model that the test leads. */
+/** The real demo, its page in a real browser, and a model that the test leads, unless the demo's own stand-in is asked for. */
 export interface OpenDemo {
   demo: Demo
   upstream: ScriptedUpstream
@@ -17,10 +17,11 @@ export interface OpenDemo {
   close(): Promise<void>
 }
 
-export async function openDemo(): Promise<OpenDemo> {
+export async function openDemo({ standIn }: Pick<DemoOptions, 'standIn'> = {}): Promise<OpenDemo> {
   const folder = await mkdtemp(join(tmpdir(), 'tidemark-demo-'))
   const upstream = await startUpstream()
-  const demo = await startDemo({ database: join(folder, 'demo.db'), env: upstream.env })
+  const model = standIn ? { standIn } : { env: upstream.env }
+  const demo = await startDemo({ database: join(folder, 'demo.db'), ...model })
   const browser = await launchBrowser()
   const errors: string[] = []
   return {
