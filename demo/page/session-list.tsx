@@ -27,9 +27,10 @@ export function SessionList({ chat, runtime, currentId, replace, chosen }: ListP
   const shown = sessions.filter((session) => !parentOf(session) || session.id === currentId)
   const remove = async (session: Session) => {
     setDoomed(undefined)
-    const done = await attempt(() => chat.session(session.id).delete())
-    for (const { id } of sessions.filter((other) => parentOf(other) === session.id))
-      await attempt(() => chat.session(id).delete())
+    // What belongs to it goes first: left alone, it would be listed nowhere.
+    const doomed = [...sessions.filter((other) => parentOf(other) === session.id), session]
+    let done = true
+    for (const { id } of doomed) done = done && (await attempt(() => chat.session(id).delete()))
     if (done && session.id === currentId) replace(shown.find((other) => other.id !== session.id)?.id)
     focusOn(done ? 'new' : `delete:${session.id}`)
   }

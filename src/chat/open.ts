@@ -51,7 +51,8 @@ function newRoomCore(lobby: Lobby, id: string, room: () => Room): Core {
       }
       if (trace.pieces.length === 0) void seekHead(lobby, room())
       const { session, deleted } = core.state
-      if (deleted) showSessions(lobby, [], [id])
+      // Gone once that is stored: a page that is left before would list it again.
+      if (deleted) void lobby.persist.between(core, async () => showSessions(lobby, [], [id]))
       else if (session && lobby.listed.get(id) !== session) showSessions(lobby, [session])
     },
     onOutbox(core, ids, origin) {
