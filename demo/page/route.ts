@@ -48,19 +48,25 @@ export function createRouter(createId: (runtime: RuntimeName) => string): Router
     return route
   }
   let route = settle(read())
-  window.addEventListener('hashchange', () => {
+  const look = () => {
     const next = settle(read())
     if (hashOf(next) === hashOf(route)) return
     route = next
     for (const listener of listeners) listener()
-  })
+  }
+  window.addEventListener('hashchange', look)
+  // Looked at at once: the event comes later, and a radio button would fall back until then.
+  const go = (next: Route) => {
+    location.assign(hashOf(next))
+    look()
+  }
   return {
     get: () => route,
     subscribe(listener) {
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
-    go: (next) => location.assign(hashOf(next)),
-    goTo: (runtime) => location.assign(hashOf({ runtime, sessionId: lastOf(runtime) })),
+    go,
+    goTo: (runtime) => go({ runtime, sessionId: lastOf(runtime) }),
   }
 }

@@ -1,5 +1,5 @@
 import type { Env } from '../lib/env.ts'
-import { type EventId, type MessagePage, parseEventId } from '../protocol/events.ts'
+import { type EventId, formatEventId, type MessagePage, parseEventId } from '../protocol/events.ts'
 import { mergePage } from '../protocol/page.ts'
 import { reduceAll } from '../protocol/reduce.ts'
 import {
@@ -14,7 +14,7 @@ import { type Core, setFields, update } from './core.ts'
 import { newSession } from './intents.ts'
 import { askedId } from './outbox.ts'
 import { repoint } from './repoint.ts'
-import type { EventBatch, PageQuery, Runtime } from './runtime-port.ts'
+import type { EventBatch, Runtime } from './runtime-port.ts'
 
 const PAGE = 200
 
@@ -95,14 +95,16 @@ export async function catchUp(core: Core, options: CatchUpOptions, signal: Abort
   const pages: MessagePage[] = []
   let malformed = 0
   const { tidemark, complete, term } = core.fields
+  const { cursor } = core.state
+  const said = cursor && !anew ? formatEventId(cursor) : null
   let [since, after] = anew ? [0, null] : [core.state.rev, tidemark]
   // Whether this reads on from where everything was known, or from the very beginning.
-  const isWhole = anew || complete || tidemark !== null || core.state.cursor === null
+  const isWhole = anew || complete || tidemark !== null || cursor === null
   // What a page ended with: one that ends as another did would be asked for again and again.
   const passed = new Set<string | null>([after])
   for (let more = true; more; ) {
-    const query: Omit<PageQuery, 'limit'> = byMessage ? { after } : { changedSince: since }
-    const { page, malformed: unread } = await runtime.page(core.id, { ...query, limit: PAGE }, signal)
+    const query = { ...(byMessage ? { after } : { changedSince: since }), limit: PAGE, cursor: said }
+    const { page, malformed: unread } = await runtime.page(core.id, query, signal)
     if (page.limited && !anew && (byMessage ? after !== null : since > 0))
       return looksOn ? malformed : catchUp(core, { ...options, anew: true }, signal)
     malformed += unread

@@ -18,6 +18,8 @@ export interface PageQuery {
   changedSince?: number
   before?: string
   limit: number
+  /** The last event that is known: the answer is `limited` where the other side knows that it is of another history. */
+  cursor?: string | null
 }
 
 /** What a runtime made of a request. */

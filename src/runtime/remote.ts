@@ -176,8 +176,9 @@ export function remote(options: RemoteOptions): Runtime {
       const open = () => http('GET', `${base(sessionId)}/events`, { signal, headers })
       return eventsOf(line, open, sessionId, signal)
     },
-    async page(sessionId, query, signal) {
-      const response = await http('GET', `${base(sessionId)}/messages?${search({ ...query })}`, { signal })
+    async page(sessionId, { cursor, ...query }, signal) {
+      const path = `${base(sessionId)}/messages?${search(query)}`
+      const response = await http('GET', path, { signal, headers: after(cursor) || {} })
       const decoded = decodePage(await http.json(response), defaultsOf(line, sessionId, query.after))
       if (!decoded) throw new TidemarkError('protocol', 'expected a page of messages: { messages: [...] }')
       return decoded

@@ -94,6 +94,24 @@ describe('9: a device comes back', () => {
     expect(messages.filter(({ id }) => truth.some((row: { id: string }) => row.id === id))).toEqual(truth)
   })
 
+  test('by a page, to a server restored from a backup that has gone on for longer: what that one has stands', async () => {
+    const { server, client, restore } = await backedUp()
+    await restore()
+    client.line.online = false
+    client.line.cut()
+    // Until its revisions are further than those that the client knows.
+    await sayElsewhere(server, 3)
+    // Asked for before a feed is opened.
+    const looked = client.session.resync()
+    client.line.online = true
+    await until(server, () => client.session.get().connection === 'online')
+    await looked
+    await expectInStep(client)
+    const { messages } = client.session.get()
+    expect(shown(messages).slice(0, 3)).toEqual(['kept', 're: kept', 'more 0'])
+    expect(shown(messages)).not.toContain('lost with the disk')
+  })
+
   test('with words behind a message that the backup has lost: they are said where it stood', async () => {
     const { server, client, lost, restore } = await backedUp()
     const { line, session } = client

@@ -65,6 +65,23 @@ test('what comes back on a request says first that the last event of whoever ask
   expect((await send('m4', 'm3', 'bogus'))[0]?.event.type).toBe('message.created')
 })
 
+test('a page is limited for a reader whose last event is of another history, whatever it asks after', async () => {
+  const { ask } = stage()
+  const all = await ranOnce(ask)
+  const page = async (query: string, cursor: string) =>
+    (await ask('GET', `/sessions/s1/messages?${query}`, undefined, { 'last-event-id': cursor })).json()
+  const last = all.length
+  for (const query of ['changedSince=1', 'after=m1'])
+    for (const foreign of [`${last}.other`, `${last - 1}.other`, `${last + 1}.other`]) {
+      expect(await page(query, cursorOf(all.at(-1)))).toMatchObject({ limited: false })
+      expect(await page(query, cursorOf(all.at(-2)))).toMatchObject({ limited: false })
+      const { limited, messages } = await page(query, foreign)
+      expect([limited, messages.length]).toEqual([true, 2])
+    }
+  const response = await ask('GET', '/sessions/s1/messages', undefined, { 'last-event-id': 'bogus' })
+  expect(response.status).toBe(400)
+})
+
 test('a cursor from the future is one of another history', async () => {
   const { ask } = stage()
   await ranOnce(ask)

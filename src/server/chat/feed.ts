@@ -1,7 +1,7 @@
 import { formatSse } from '../../lib/sse.ts'
 import { frameOf } from '../../protocol/codec.ts'
 import type { ChatEvent, EventId } from '../../protocol/events.ts'
-import type { EventRow, Scope } from '../ports.ts'
+import type { EventRow, Scope, SessionRow } from '../ports.ts'
 import type { ChatContext } from './context.ts'
 import { publish } from './publish.ts'
 
@@ -57,6 +57,17 @@ async function hindrance(
   const last = session?.events ?? 0
   if (first?.id.n === n || n > last) return { reason: 'diverged', to: last }
   return { reason: 'trimmed', to: first ? first.id.n - 1 : last }
+}
+
+/** Whether an event is of another history than the one of this session. */
+export async function isForeign(
+  ctx: ChatContext,
+  scope: Scope,
+  cursor: EventId,
+  { events, tag }: SessionRow,
+): Promise<boolean> {
+  if (cursor.n === events) return cursor.tag !== tag
+  return (await hindrance(ctx, scope, cursor))?.reason === 'diverged'
 }
 
 /** Waits until there may be something after `at`; `silent` where there was nothing for the length of a heartbeat. */

@@ -7,7 +7,17 @@ import { type Accepted, needsOfSend, send } from '../decide/send.ts'
 import { hashOf, parse, readJson } from '../http/body.ts'
 import { jsonResponse } from '../http/errors.ts'
 import type { Page, PageQuery } from '../ports.ts'
-import { type Call, Limit, openSession, pageSize, query, scopeOf, streamEvents } from './request.ts'
+import { isForeign } from './feed.ts'
+import {
+  type Call,
+  Limit,
+  lastEvent,
+  openSession,
+  pageSize,
+  query,
+  scopeOf,
+  streamEvents,
+} from './request.ts'
 import { commit, flush } from './runs.ts'
 
 const PagesQuery = z.object({
@@ -36,6 +46,13 @@ function pageQuery(call: Call): PageQuery {
     : { type: 'changed', since: changedSince, limit }
 }
 
+async function read(call: Call, asked: PageQuery): Promise<Page> {
+  const page = await call.ctx.store.page(scopeOf(call), asked)
+  if (page && !page.session.deleted) return page
+  // Deleted between the two reads.
+  throw new TidemarkError('not-found', 'the session was deleted', { status: 410 })
+}
+
 function pageOf({ session, messages, hasMore, limited, rev, deleted }: Page): MessagePage {
   const { events: n, tag } = session
   return {
@@ -52,17 +69,19 @@ function pageOf({ session, messages, hasMore, limited, rev, deleted }: Page): Me
 /**
  * `GET /sessions/:id/messages`, by one of the cursors; without one, the newest. `hasMore` speaks of the direction asked
  * for, and of older ones where the answer is a window (without a cursor, or `limited`). `rev` is what to ask from next
- * once the page is applied.
+ * once the page is applied. A reader whose last event (`Last-Event-ID`) is of another history gets the newest, `limited`.
  */
 export async function getMessages(call: Call): Promise<Response> {
+  const { ctx } = call
+  const scope = scopeOf(call)
   const asked = pageQuery(call)
+  const cursor = lastEvent(call)
   await openSession(call)
-  const page = await call.ctx.store.page(scopeOf(call), asked)
-  if (!page || page.session.deleted) {
-    // Deleted between the two reads.
-    throw new TidemarkError('not-found', 'the session was deleted', { status: 410 })
-  }
-  return jsonResponse(pageOf(page))
+  const page = await read(call, asked)
+  // Looked at after the page: what was put back before it, this tells.
+  if (!cursor || !(await isForeign(ctx, scope, cursor, page.session))) return jsonResponse(pageOf(page))
+  const newest = await read(call, { type: 'newest', limit: asked.limit })
+  return jsonResponse(pageOf({ ...newest, limited: true }))
 }
 
 /** The body of a send, and that its key is its own. */

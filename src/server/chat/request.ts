@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { TidemarkError } from '../../lib/errors.ts'
 import { Id } from '../../message/schema.ts'
+import { type EventId, parseEventId } from '../../protocol/events.ts'
 import { liveSession } from '../decide/draft.ts'
 import { isLapsed } from '../decide/runs.ts'
 import { parse } from '../http/body.ts'
@@ -39,6 +40,15 @@ export async function openSession({ ctx, runs, platform, ...call }: Call): Promi
 /** Parameters of the query, by schema. An empty one counts as absent. */
 export function query<T extends z.ZodMiniType>({ url }: Call, schema: T): z.output<T> {
   return parse(schema, Object.fromEntries([...url.searchParams].filter(([, value]) => value !== '')))
+}
+
+/** The last event that the reader has: from the header that `EventSource` sends by itself, or else as given. */
+export function lastEvent({ request }: Call, given?: string): EventId | undefined {
+  const text = request.headers.get('last-event-id') || given
+  if (!text) return undefined
+  const id = parseEventId(text)
+  if (id) return id
+  throw new TidemarkError('invalid-request', 'last-event-id: expected <number>.<tag>')
 }
 
 /** How many rows a page may have: asked for, but no more than is allowed. */
