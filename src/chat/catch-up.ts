@@ -95,15 +95,14 @@ export async function catchUp(core: Core, options: CatchUpOptions, signal: Abort
   const pages: MessagePage[] = []
   let malformed = 0
   const { tidemark, complete, term } = core.fields
-  const { cursor } = core.state
-  const said = cursor && !anew ? formatEventId(cursor) : null
+  const cursor = anew || !core.state.cursor ? null : formatEventId(core.state.cursor)
   let [since, after] = anew ? [0, null] : [core.state.rev, tidemark]
   // Whether this reads on from where everything was known, or from the very beginning.
   const isWhole = anew || complete || tidemark !== null || cursor === null
   // What a page ended with: one that ends as another did would be asked for again and again.
   const passed = new Set<string | null>([after])
   for (let more = true; more; ) {
-    const query = { ...(byMessage ? { after } : { changedSince: since }), limit: PAGE, cursor: said }
+    const query = { ...(byMessage ? { after } : { changedSince: since }), limit: PAGE, cursor }
     const { page, malformed: unread } = await runtime.page(core.id, query, signal)
     if (page.limited && !anew && (byMessage ? after !== null : since > 0))
       return looksOn ? malformed : catchUp(core, { ...options, anew: true }, signal)
@@ -127,12 +126,11 @@ export async function catchUp(core: Core, options: CatchUpOptions, signal: Abort
     else if (!byMessage) setFields(core, { complete: false })
     if (anew) beginTerm(core)
     update(core, (state, trace) => {
-      const now = env.now()
       const known = anew ? { ...unsaid(state, core), missing: state.missing } : state
       let merged = known
       // The session's row may name a head that comes with a later page: with the last one it is sure to be there.
       const rows = more ? { ...page, session: undefined } : page
-      for (const one of anew ? pages : [rows]) merged = withPage(merged, one, now, trace)
+      for (const one of anew ? pages : [rows]) merged = withPage(merged, one, env.now(), trace)
       if (more) return byMessage ? merged : { ...merged, rev: last }
       if (anew && !first.limited) noteGone(state, merged, trace)
       const rev = Math.max(merged.rev, last, page.hasMore ? 0 : (page.rev ?? 0))
