@@ -72,7 +72,8 @@ export async function readSince(lobby: Lobby, room: Room): Promise<void> {
 /** A session that the other side has told of: what is said in it follows its head. */
 export function adopt(lobby: Lobby, { core, loaded }: Room): void {
   const session = lobby.listed.get(core.id)
-  if (!session || !loaded || core.state.session || lobby.runtime.truth === 'client') return
+  if (!session || !loaded || core.state.session || core.state.deleted || lobby.runtime.truth === 'client')
+    return
   update(core, (state) => ({ ...state, session, headId: state.headId ?? session.headId }))
 }
 

@@ -45,7 +45,7 @@ describe('catching up by the change cursor', () => {
     ]
     const { core, asked, read, ids } = reader((_, at) => pages[at] ?? { messages: [] })
     await read()
-    expect(asked).toEqual([{ changedSince: 0 }, { changedSince: 2 }, { changedSince: 4 }])
+    expect(asked).toEqual([0, 2, 4].map((changedSince) => ({ changedSince, cursor: null })))
     expect(ids()).toEqual(['m1', 'm2', 'm3', 'm4', 'm5'])
     expect(core.state).toMatchObject({ rev: 6, cursor: { n: 7, tag: 'a' }, missing: null })
     expect(core.fields.complete).toBe(true)
@@ -65,6 +65,23 @@ describe('catching up by the change cursor', () => {
       [2, null],
       [4, null],
     ])
+  })
+
+  test('says its last event with what it asks, and nothing where it reads anew since that is of another history', async () => {
+    const pages: MessagePage[] = [
+      { messages: rows(1, 2), rev: 2, eventId: '7.a' },
+      { messages: rows(9), limited: true, rev: 9 },
+      { messages: rows(1, 9), rev: 9, eventId: '20.b' },
+    ]
+    const { core, asked, read, ids } = reader((_, at) => pages[at] ?? { messages: [] })
+    await read()
+    await read()
+    expect(asked.slice(1)).toEqual([
+      { changedSince: 2, cursor: '7.a' },
+      { changedSince: 0, cursor: null },
+    ])
+    expect(ids()).toEqual(['m1', 'm9'])
+    expect(core.state).toMatchObject({ rev: 9, cursor: { n: 20, tag: 'b' } })
   })
 
   test('goes by deleted rows, too, and takes them away', async () => {
@@ -130,7 +147,7 @@ describe('catching up by message', () => {
     )
     setFields(core, { tidemark: 'mark' })
     await read(true)
-    expect(asked).toEqual([{ after: 'mark' }, { after: 'b' }])
+    expect(asked.map(({ after }) => after)).toEqual(['mark', 'b'])
     expect(ids()).toEqual(['a', 'b', 'c'])
   })
 

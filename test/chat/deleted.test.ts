@@ -129,6 +129,26 @@ describe('a session that is deleted while it is open', () => {
   })
 })
 
+test('a session is listed until its deletion is stored, or could not be: whoever leaves the page finds what they saw', async () => {
+  const slow = directChat({ steps: ['one'] })
+  await (await slow.session.send('one')).answer
+  await idle()
+  const release = slow.storage.hold()
+  const deleted = slow.session.delete()
+  await idle()
+  expect(slow.session.get().messages).toEqual([])
+  expect(slow.chat.sessions.get().map(({ id }) => id)).toEqual([slow.session.id])
+  release()
+  await deleted
+  expect(slow.chat.sessions.get()).toEqual([])
+
+  const failing = directChat({ steps: ['one'] })
+  await (await failing.session.send('one')).answer
+  failing.storage.fail(() => true)
+  await failing.session.delete()
+  expect(failing.chat.sessions.get()).toEqual([])
+})
+
 test('what is said right behind a deletion is refused, and no run begins by it', async () => {
   const direct = directChat({ steps: ['one', 'two'] })
   const mirrored = remoteChat()
