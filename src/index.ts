@@ -1,3 +1,7 @@
+export { ErrorCode, ErrorData } from './lib/error-data.ts'
+
+// That stands first, so that zod does, too: a bundle compresses better where it is not in the midst of what is ours.
+
 export type { Adapter } from './adapters/adapter.ts'
 export { capabilitiesOf } from './adapters/capabilities.ts'
 export { collect } from './adapters/collect.ts'
@@ -124,7 +128,7 @@ export { largeTables } from './context/token-tables-large.ts'
 export type { ContextView } from './context/view.ts'
 export type { Store } from './lib/cell.ts'
 export type { Env } from './lib/env.ts'
-export { ErrorCode, ErrorData, TidemarkError } from './lib/errors.ts'
+export { TidemarkError } from './lib/errors.ts'
 export type { JsonSchema } from './lib/json-schema.ts'
 export type { JsonReader } from './lib/partial-json.ts'
 export { createJsonReader } from './lib/partial-json.ts'

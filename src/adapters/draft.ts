@@ -1,4 +1,5 @@
-import { type ErrorData, TidemarkError } from '../lib/errors.ts'
+import type { ErrorData } from '../lib/error-data.ts'
+import { TidemarkError } from '../lib/errors.ts'
 import type { AssistantBlock, SourceBlock, ToolCallBlock } from '../message/schema.ts'
 import type { AssistantDraft, ModelEvent } from './contract.ts'
 import { parseJson } from './json.ts'

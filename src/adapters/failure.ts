@@ -1,4 +1,5 @@
-import { type ErrorCode, type ErrorData, errorData, TidemarkError } from '../lib/errors.ts'
+import type { ErrorCode, ErrorData } from '../lib/error-data.ts'
+import { errorData, TidemarkError } from '../lib/errors.ts'
 import { isRecord } from '../protocol/lenient.ts'
 import type { RawResponse } from './contract.ts'
 import { count, type JsonRecord, list, parseJson, record, string } from './json.ts'

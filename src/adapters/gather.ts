@@ -1,4 +1,4 @@
-import type { ErrorData } from '../lib/errors.ts'
+import type { ErrorData } from '../lib/error-data.ts'
 import type { AssistantBlock, StopReason } from '../message/schema.ts'
 import type { AssistantDraft, ModelEvent } from './contract.ts'
 

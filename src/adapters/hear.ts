@@ -1,4 +1,5 @@
-import { type ErrorData, errorData, TidemarkError } from '../lib/errors.ts'
+import type { ErrorData } from '../lib/error-data.ts'
+import { errorData, TidemarkError } from '../lib/errors.ts'
 import { createSseParser } from '../lib/sse.ts'
 import type { Adapter, Dialect } from './adapter.ts'
 import type { ModelEvent, RawResponse } from './contract.ts'

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../lib/errors.ts'
+import type { ErrorCode } from '../lib/error-data.ts'
 import { isRecord } from '../protocol/lenient.ts'
 import type { Dialect } from './adapter.ts'
 import {

@@ -1,4 +1,4 @@
-import type { ErrorData } from '../lib/errors.ts'
+import type { ErrorData } from '../lib/error-data.ts'
 
 /** How providers say that the request does not fit the model's window. Each wording was seen in the wild. */
 const WORDINGS: readonly RegExp[] = [

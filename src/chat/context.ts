@@ -1,5 +1,5 @@
 import type { Env } from '../lib/env.ts'
-import type { ErrorData } from '../lib/errors.ts'
+import type { ErrorData } from '../lib/error-data.ts'
 import type { Platform } from './platform.ts'
 
 /** What every part of one chat shares. */

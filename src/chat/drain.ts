@@ -1,4 +1,5 @@
-import { type ErrorData, errorData } from '../lib/errors.ts'
+import type { ErrorData } from '../lib/error-data.ts'
+import { errorData } from '../lib/errors.ts'
 import { formatEventId } from '../protocol/events.ts'
 import { sameJson } from '../protocol/merge.ts'
 import { reduce } from '../protocol/reduce.ts'

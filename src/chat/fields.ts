@@ -1,4 +1,4 @@
-import type { ErrorData } from '../lib/errors.ts'
+import type { ErrorData } from '../lib/error-data.ts'
 import type { Connection } from './types.ts'
 
 /** What is known of a session besides the fold of its events. */

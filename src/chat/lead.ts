@@ -1,4 +1,4 @@
-import type { ErrorData } from '../lib/errors.ts'
+import type { ErrorData } from '../lib/error-data.ts'
 import { newTrace } from '../protocol/state.ts'
 import { setFields, update } from './core.ts'
 import { createDrain, type Drain } from './drain.ts'

@@ -1,4 +1,5 @@
-import { type ErrorCode, errorData } from '../lib/errors.ts'
+import type { ErrorCode } from '../lib/error-data.ts'
+import { errorData } from '../lib/errors.ts'
 import { type Lobby, problem, showSessions, storageFailed } from './lobby.ts'
 import { roomOf } from './open.ts'
 import type { StoredSession } from './ports.ts'

@@ -1,6 +1,7 @@
 import type { Cell } from '../lib/cell.ts'
 import type { Env } from '../lib/env.ts'
-import { type ErrorData, errorData } from '../lib/errors.ts'
+import type { ErrorData } from '../lib/error-data.ts'
+import { errorData } from '../lib/errors.ts'
 import type { Session } from '../message/schema.ts'
 import type { Persist } from './persist.ts'
 import type { Platform } from './platform.ts'

@@ -1,4 +1,4 @@
-import type { ErrorData } from '../lib/errors.ts'
+import type { ErrorData } from '../lib/error-data.ts'
 import type { Message, Status } from '../message/schema.ts'
 import { next, type StatusEvent } from '../message/status.ts'
 import { leafOf } from '../message/tree.ts'

@@ -1,5 +1,6 @@
 import { backoffDelay } from '../lib/backoff.ts'
-import { type ErrorData, isRetryable } from '../lib/errors.ts'
+import type { ErrorData } from '../lib/error-data.ts'
+import { isRetryable } from '../lib/errors.ts'
 import type { OutboxRow } from './ports.ts'
 
 /** What a session's queue should do now. */

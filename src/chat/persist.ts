@@ -1,6 +1,7 @@
 import { backoffDelay } from '../lib/backoff.ts'
 import type { Env } from '../lib/env.ts'
-import { type ErrorData, errorData } from '../lib/errors.ts'
+import type { ErrorData } from '../lib/error-data.ts'
+import { errorData } from '../lib/errors.ts'
 import type { Trace } from '../protocol/state.ts'
 import {
   batchOf,
@@ -96,7 +97,6 @@ function guardsOf(id: string, { stored }: SessionFields): Guard[] {
 
 /** Takes what is unsaved and writes it. Never throws. */
 async function writeOnce(core: Core, writer: Writer, deps: PersistDeps): Promise<Written> {
-  const { storage, env } = deps
   const readable = isSaved(writer.unsaved) || (await deps.isRead(core))
   const { unsaved, strict } = writer
   Object.assign(writer, { due: false, strict: false })
@@ -105,7 +105,7 @@ async function writeOnce(core: Core, writer: Writer, deps: PersistDeps): Promise
     writer.strict ||= strict
     return { type: 'unread' }
   }
-  Object.assign(writer, { unsaved: nothingUnsaved(), wroteAt: env.now() })
+  Object.assign(writer, { unsaved: nothingUnsaved(), wroteAt: deps.env.now() })
   const fields = deps.fieldsOf(core)
   let changes: Change[]
   try {
@@ -113,7 +113,7 @@ async function writeOnce(core: Core, writer: Writer, deps: PersistDeps): Promise
     changes = batchOf(state, core.outbox, unsaved, fields, writer.grown)
     if (changes.length === 0) return { type: 'stored' }
     const guards = guardsOf(core.id, fields)
-    await storage.commit(changes, { guards, durability: strict ? 'strict' : 'relaxed' })
+    await deps.storage.commit(changes, { guards, durability: strict ? 'strict' : 'relaxed' })
   } catch (thrown) {
     putBack(writer.unsaved, unsaved)
     // Whoever was promised a disk is promised it by the next attempt as well.

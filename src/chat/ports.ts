@@ -1,4 +1,4 @@
-import type { ErrorData } from '../lib/errors.ts'
+import type { ErrorData } from '../lib/error-data.ts'
 import type { AssistantBlock, Message, Session } from '../message/schema.ts'
 import type { Command, CreateSession, PatchSession, SendMessage } from '../protocol/commands.ts'
 

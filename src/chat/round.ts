@@ -1,5 +1,6 @@
 import { backoffDelay } from '../lib/backoff.ts'
-import { type ErrorData, errorData, isRetryable } from '../lib/errors.ts'
+import type { ErrorData } from '../lib/error-data.ts'
+import { errorData, isRetryable } from '../lib/errors.ts'
 import type { Message } from '../message/schema.ts'
 import { formatEventId } from '../protocol/events.ts'
 import { messagesOf, type SessionState } from '../protocol/state.ts'

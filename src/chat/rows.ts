@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { ErrorData } from '../lib/errors.ts'
+import { ErrorData } from '../lib/error-data.ts'
 import { must } from '../lib/must.ts'
 import { AssistantBlock, Id, Message, Session } from '../message/schema.ts'
 import { Command, CreateSession, PatchSession, SendMessage } from '../protocol/commands.ts'

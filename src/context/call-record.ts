@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { ErrorData } from '../lib/errors.ts'
+import { ErrorData } from '../lib/error-data.ts'
 import { type Message, StopReason, Usage } from '../message/schema.ts'
 
 const tokens = z.optional(z.number())

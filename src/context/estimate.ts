@@ -1,3 +1,4 @@
+import { expectOption } from '../lib/expect.ts'
 import type { Message } from '../message/schema.ts'
 import {
   type Calibration,
@@ -10,7 +11,7 @@ import {
 } from './calibration.ts'
 import { type Family, familyOf } from './families.ts'
 import { type CountableRequest, type Counts, createTally, type Tally, type TallyOptions } from './tally.ts'
-import { type TextPosition, tableCounter, tokenizerCounter } from './text-counter.ts'
+import { type TextCounter, type TextPosition, tableCounter, tokenizerCounter } from './text-counter.ts'
 import type { TokenTables } from './token-code.ts'
 import { smallTables } from './token-tables.ts'
 
@@ -96,11 +97,18 @@ function countedBy(
   return { counts: tally.request({ ...rest, messages: all }), actual, session: all[0]?.sessionId }
 }
 
+/** Throws `invalid-request` where a family or a tokenizer is none. */
+function counterOf(tables: TokenTables, family: Family, count: EstimatorOptions['count']): TextCounter {
+  const byTables = tableCounter(tables, family)
+  expectOption(!count || typeof count === 'function', `count: expected a function, got ${count}`)
+  return count ? tokenizerCounter(count) : byTables
+}
+
 export function estimatorOf(tables: TokenTables, options: EstimatorOptions): Estimator {
   const { count, messageOverhead = 4, onSurprise } = options
   const known = options.family ?? familyOf(options.model ?? 'gpt')
   const family = known ?? 'o200k'
-  const counter = count ? tokenizerCounter(count) : tableCounter(tables, family)
+  const counter = counterOf(tables, family, count)
   const tally = createTally(counter, family, options)
   let calibration = options.calibration ?? uncalibrated(messageOverhead, known !== undefined)
   let isTold = false

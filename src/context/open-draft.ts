@@ -1,4 +1,4 @@
-import { expectNumber } from '../lib/expect.ts'
+import { expectNumber, expectOption } from '../lib/expect.ts'
 import type { Message } from '../message/schema.ts'
 import { pathTo } from '../message/tree.ts'
 import { type Draft, type DroppedMessage, type Policy, type Space, turnOf } from './draft.ts'
@@ -82,13 +82,18 @@ function branchOf(messages: Iterable<Message>, headId: string | null | undefined
 
 /** Reads a history as a draft: all that may be sent, in turns, with what it costs. */
 export function openDraft(options: AssembleOptions): OpenDraft {
+  const { messages }: Partial<AssembleOptions> = options ?? {}
+  expectOption(
+    typeof messages === 'object' && messages !== null && Symbol.iterator in messages,
+    'messages: expected a list of messages',
+  )
   const { window, tools, estimate = roughly, interrupted = 'text' } = options
   const { reserve = window === undefined ? 0 : Math.min(DEFAULT_RESERVE, Math.floor(window / 4)) } = options
   const left = window === undefined ? undefined : window - reserve
   expectNumber('window less the reserve', left, 1)
   expectNumber('reserve', reserve)
   expectNumber('room', options.room)
-  const { branch, others } = branchOf(options.messages, options.headId)
+  const { branch, others } = branchOf(messages, options.headId)
   const found = turnsOf(branch, { system: options.system, interrupted })
   const system = options.system ?? found.system?.text
   const fixed = fixedOf(estimate, system, tools)

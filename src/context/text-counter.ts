@@ -1,6 +1,6 @@
+import { expectOption } from '../lib/expect.ts'
 import { FAMILIES, type Family } from './families.ts'
 import { decode, type TokenTables } from './token-code.ts'
-
 import { createScan, PARTS, type Scan, type Scanned } from './token-scan.ts'
 
 /** Tokens of a text by class, before calibration. */
@@ -35,9 +35,11 @@ function tableScan(
   tables: TokenTables,
   family: Family,
 ): (text: string, from?: Scanned) => Scanned | undefined {
+  const place = FAMILIES.indexOf(family)
+  expectOption(place >= 0, `family: expected one of ${FAMILIES.join(', ')}, got ${family}`)
   let scan: Scan | undefined
   return (text, from) => {
-    scan ??= createScan(decode(tables, FAMILIES.indexOf(family)))
+    scan ??= createScan(decode(tables, place))
     return text ? scan(text.normalize(), from) : from
   }
 }

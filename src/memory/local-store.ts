@@ -110,13 +110,16 @@ function without({ blocks, head }: Shelf, isGone: (fact: Fact) => boolean): Fact
 const STRIDE = 4
 
 /** Vectors of another embedder cannot be compared with those that are stored. */
-function expectDims({ head, blocks }: Shelf, vector: Float32Array | undefined): void {
+function expectDims(
+  { head, blocks }: { head: Pick<Head, 'dims'>; blocks: readonly FactBlock[] },
+  vector: Float32Array | undefined,
+): void {
   const length = vector?.length ?? 0
   if (blocks.length > 0 && length !== head.dims)
     throw new TidemarkError(
       'invalid-request',
       `embed: expected vectors of ${head.dims} numbers, as those that are stored, got ${length}; for another \
-embedder, keep what facts() lists, forget it, and import it`,
+embedder, import all that facts() lists, where there are several users by a memory without a user`,
     )
 }
 
@@ -124,9 +127,10 @@ async function put(local: Local, given: readonly Known[]): Promise<void> {
   let shelf = await refresh(local)
   const known = new Map(given.map((one) => [one.fact.id, one]))
   const dims = given[0]?.vector?.length ?? 0
-  for (const { vector } of given) expectDims(shelf, vector)
   const now = local.env.now()
   let blocks = without(shelf, (fact) => known.has(fact.id) || !lives(fact, now))
+  // Of what is replaced, the vectors do not matter: so another embedder takes over all that there is.
+  for (const { vector } of given) expectDims({ ...shelf, blocks }, vector)
   const last = blocks.at(-1)
   let waiting = [...known.values()]
   if (last && last.facts.length < BLOCK) {

@@ -48,11 +48,15 @@ async function vectorsOf(
   return made
 }
 
-function factOf({ options: { user, ttl }, env }: Mind, given: string | NewFact): Fact {
+function factOf(
+  { options: { user, ttl }, env }: Mind,
+  given: string | NewFact,
+  shared?: ReadonlySet<string>,
+): Fact {
   const fact: Partial<NewFact> = typeof given === 'string' ? { text: given } : given
   expectOption(typeof fact === 'object' && fact !== null, 'fact: expected a text, or an object with a text')
   const now = env.now()
-  const owner = fact.user ?? user
+  const owner = fact.user ?? (shared?.has(fact.id ?? '') ? undefined : user)
   const expiresAt = fact.expiresAt ?? (ttl === undefined ? undefined : now + ttl)
   const parsed = Fact.safeParse({
     ...{ kind: 'fact', at: now, ...fact, id: fact.id ?? env.createId() },
@@ -96,8 +100,13 @@ async function twinOf(
 }
 
 /** Facts with their vectors, those that say something. */
-async function knownOf(mind: Mind, given: readonly (string | NewFact)[], signal?: AbortSignal) {
-  const facts = given.map((fact) => factOf(mind, fact)).filter(({ text }) => text !== '')
+async function knownOf(
+  mind: Mind,
+  given: readonly (string | NewFact)[],
+  signal?: AbortSignal,
+  shared?: ReadonlySet<string>,
+) {
+  const facts = given.map((fact) => factOf(mind, fact, shared)).filter(({ text }) => text !== '')
   const texts = facts.map(({ text }) => text)
   const vectors = await vectorsOf(mind, texts, signal)
   return facts.map((fact, at): Known => ({ fact, vector: vectors[at] }))
@@ -213,7 +222,12 @@ export function createMemory(options: MemoryOptions): Memory {
     recall: async ({ text, exclude }, { signal }) =>
       (await search(mind, text, { exclude, signal })).map(recalledOf),
     facts: (filter = {}) => store.list(ownOf(mind, filter)),
-    import: async (facts, { signal } = {}) => store.put(await knownOf(mind, facts, signal)),
+    async import(facts, { signal } = {}) {
+      // What is everybody's stays so, though somebody takes it in that lists it: else it would be lost to all others.
+      const known = await store.list({})
+      const shared = new Set(known.filter(({ user }) => user === undefined).map(({ id }) => id))
+      return store.put(await knownOf(mind, facts, signal, shared))
+    },
     forget: (filter) => store.delete(ownOf(mind, filter)),
   }
 }

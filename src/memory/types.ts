@@ -67,7 +67,10 @@ export interface Memory {
   readonly recall: Recall
   /** Everything that is known, to the memory's user where it has one, in the order in which it was learnt: as JSON it is an export. */
   facts(filter?: FactFilter): Promise<readonly Fact[]>
-  /** Adds facts as they are, such as those of another device; those of the same id are replaced. */
+  /**
+   * Adds facts as they are, such as those of another device; those of the same id are replaced. With all that `facts` lists,
+   * another embedder takes over. What is nobody's becomes the memory's user's, but for what is known as everybody's.
+   */
   import(facts: readonly Fact[], options?: { signal?: AbortSignal }): Promise<void>
   /** Forgets facts, by `{}` all of them, or all of the memory's user; resolves with how many. */
   forget(filter: FactFilter): Promise<number>

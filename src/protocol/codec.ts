@@ -1,4 +1,4 @@
-import { ErrorCode } from '../lib/errors.ts'
+import { ErrorCode } from '../lib/error-data.ts'
 import type { SseFrame } from '../lib/sse.ts'
 import { AssistantBlock, isId, Message } from '../message/schema.ts'
 import { ChatEvent, type Envelope, type EventId, formatEventId, MessagePage, parseEventId } from './events.ts'

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { ErrorData } from '../lib/errors.ts'
+import { ErrorData } from '../lib/error-data.ts'
 import { AssistantBlock, Id, Message, Session, Status, Usage } from '../message/schema.ts'
 
 const rev = z.number()

@@ -11,7 +11,8 @@ import {
 } from '../adapters/draft.ts'
 import { count, record, string } from '../adapters/json.ts'
 import { setUsage } from '../adapters/usage.ts'
-import { type ErrorCode, type ErrorData, errorData, TidemarkError } from '../lib/errors.ts'
+import type { ErrorCode, ErrorData } from '../lib/error-data.ts'
+import { errorData, TidemarkError } from '../lib/errors.ts'
 import { type Gate, openGate, STOPPED } from '../turn/gate.ts'
 import {
   type LanguageModelApi,

@@ -1,5 +1,6 @@
 import type { RuntimeHost } from '../chat/runtime-port.ts'
-import { type ErrorData, errorFrom, TidemarkError } from '../lib/errors.ts'
+import type { ErrorData } from '../lib/error-data.ts'
+import { errorFrom, TidemarkError } from '../lib/errors.ts'
 import { traceparentAfter } from '../lib/trace.ts'
 import type { ChatEvent } from '../protocol/events.ts'
 import { callLog } from '../turn/call-log.ts'

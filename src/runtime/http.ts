@@ -1,5 +1,6 @@
 import type { Env } from '../lib/env.ts'
-import { ErrorData, isAbort, isRetryable, TidemarkError } from '../lib/errors.ts'
+import { ErrorData } from '../lib/error-data.ts'
+import { isAbort, isRetryable, TidemarkError } from '../lib/errors.ts'
 import { expectOption } from '../lib/expect.ts'
 import { traceparentAfter } from '../lib/trace.ts'
 import { isRecord } from '../protocol/lenient.ts'

@@ -7,7 +7,7 @@ import { recordsOf } from './records.ts'
 
 /** What the model would get to see now. */
 export async function preview(
-  { model, system, tools, context = assembleContext }: DirectOptions,
+  { model, system, tools, call, context = assembleContext }: DirectOptions,
   host: RuntimeHost,
   sessionId: string,
   headId: string | null,
@@ -19,6 +19,7 @@ export async function preview(
     ...(system !== undefined && { system }),
     ...(tools?.length && { tools: specsOf(tools) }),
     ...{ sessionId, model, env: host.env, signal: new AbortController().signal },
+    ...(call?.thinking && { thinking: call.thinking }),
     records: recordsOf(host.storage, sessionId),
     shared: recordsOf(host.storage, null),
     preview: true,

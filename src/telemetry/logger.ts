@@ -1,5 +1,5 @@
 import type { CallRecord } from '../context/call-record.ts'
-import type { ErrorCode } from '../lib/errors.ts'
+import type { ErrorCode } from '../lib/error-data.ts'
 import { expectOption } from '../lib/expect.ts'
 import type { WatchCalls } from '../turn/watch.ts'
 

@@ -1,5 +1,5 @@
 import type { AssistantDraft, CallOptions, Model, ModelContext, ModelEvent } from '../adapters/contract.ts'
-import type { ErrorCode, ErrorData } from '../lib/errors.ts'
+import type { ErrorCode, ErrorData } from '../lib/error-data.ts'
 import type { AssistantBlock, ToolCallBlock, Usage } from '../message/schema.ts'
 
 /** A piece of an answer. A plain string is text; text after text goes on in the same block, thinking likewise. */

@@ -12,12 +12,13 @@ export type Open = (traceparent: string) => AsyncIterable<ModelEvent>
 export async function contextOf(run: Run, continued?: Continued): Promise<ModelContext | typeof STOPPED> {
   const { options, trail, gate, specs, room } = run
   if (gate.signal.aborted) return STOPPED
-  const { system, context = assembleContext, sessionId, model, env, records, shared } = options
+  const { system, context = assembleContext, sessionId, model, call, env, records, shared } = options
   const input = {
     messages: continued?.messages ?? [...run.history, ...trail],
     ...(system !== undefined && { system }),
     ...(specs.length > 0 && { tools: specs }),
     ...{ sessionId, model, env, signal: gate.signal },
+    ...(call?.thinking && { thinking: call.thinking }),
     ...(room !== undefined && { room }),
     ...(records && { records }),
     ...(shared && { shared }),

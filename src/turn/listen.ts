@@ -1,6 +1,6 @@
 import type { AssistantDraft, ModelContext, ModelEvent } from '../adapters/contract.ts'
 import { failureThrown } from '../adapters/failure.ts'
-import type { ErrorData } from '../lib/errors.ts'
+import type { ErrorData } from '../lib/error-data.ts'
 import type { AssistantMessage, Usage } from '../message/schema.ts'
 import type { ChatEvent } from '../protocol/events.ts'
 import type { Open } from './asking.ts'

@@ -27,9 +27,11 @@ interface Learning {
   kept: KeptCounts
 }
 
+type Asked = Pick<ContextInput, 'model' | 'thinking' | 'shared'>
+
 /** Estimates for each model by its name, which learn from what the provider counts. */
 export interface ModelEstimates {
-  of(input: Pick<ContextInput, 'model' | 'shared'>): Promise<KeptCounts>
+  of(input: Asked): Promise<KeptCounts>
   readonly watch: WatchCalls
 }
 
@@ -37,24 +39,26 @@ export function modelEstimates(): ModelEstimates {
   const known = new Map<string, Promise<Learning>>()
   const homes = new Map<string, SessionRecords>()
 
-  async function open(key: string, provider: string, model: string): Promise<Learning> {
+  async function open(key: string, { model: { provider, id }, thinking = 'none' }: Asked): Promise<Learning> {
     const records = await homes
       .get(key)
       ?.read(CALIBRATION)
       .catch(() => [])
     const calibration = calibrationIn(records ?? [], key)
     const estimator = createEstimator({
-      ...{ model, media: mediaTokens, ...overheadsOf(model, provider) },
+      ...{ model: id, media: mediaTokens, ...overheadsOf(id, provider, thinking !== 'none') },
       ...(calibration && { calibration }),
     })
     return { estimator, kept: keptCounts(estimator) }
   }
 
   return {
-    async of({ model: { provider, id }, shared }) {
-      const key = modelKey({ provider, model: id })
+    async of(input) {
+      const { model, shared } = input
+      const key = modelKey({ provider: model.provider, model: model.id })
       if (shared) homes.set(key, shared)
-      const learning = known.get(key) ?? open(key, provider, id)
+      // How hard a model is to think is the runtime's option, and the same in all of its calls.
+      const learning = known.get(key) ?? open(key, input)
       known.set(key, learning)
       return (await learning).kept
     },

@@ -1,6 +1,7 @@
 import type { Draft } from '../context/draft.ts'
 import type { Recall, Recalled } from '../context/recalled.ts'
-import { type ErrorData, errorData, TidemarkError } from '../lib/errors.ts'
+import type { ErrorData } from '../lib/error-data.ts'
+import { errorData, TidemarkError } from '../lib/errors.ts'
 import { textOf } from '../message/text.ts'
 import { lateness } from './lateness.ts'
 import type { ContextInput } from './run-turn.ts'

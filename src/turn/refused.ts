@@ -1,6 +1,6 @@
 import type { ModelContext } from '../adapters/contract.ts'
 import type { Account } from '../context/call-record.ts'
-import type { ErrorData } from '../lib/errors.ts'
+import type { ErrorData } from '../lib/error-data.ts'
 import { contextOf } from './asking.ts'
 import { continuedIn } from './continued.ts'
 import { STOPPED } from './gate.ts'

@@ -1,4 +1,4 @@
-import type { CallOptions, Model, ModelContext, ToolSpec } from '../adapters/contract.ts'
+import type { CallOptions, Effort, Model, ModelContext, ToolSpec } from '../adapters/contract.ts'
 import type { SessionRecords } from '../context/session-records.ts'
 import type { Env } from '../lib/env.ts'
 import type { AssistantMessage, Message } from '../message/schema.ts'
@@ -31,6 +31,8 @@ export interface ContextInput {
   sessionId: string
   /** Who is going to be asked. */
   model: Pick<Model, 'provider' | 'id' | 'capabilities'>
+  /** How hard the model is told to think; some are then told how, which costs tokens. */
+  thinking?: Effort
   env: Env
   /** Most tokens of all that is sent, as estimated, since the model has refused more. Passed on to `assembleContext`, it holds. */
   room?: number

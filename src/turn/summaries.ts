@@ -10,7 +10,8 @@ import {
   summaryInput,
 } from '../context/summary.ts'
 import type { Env } from '../lib/env.ts'
-import { type ErrorData, errorData, TidemarkError } from '../lib/errors.ts'
+import type { ErrorData } from '../lib/error-data.ts'
+import { errorData, TidemarkError } from '../lib/errors.ts'
 import { expectNumber } from '../lib/expect.ts'
 import type { Message } from '../message/schema.ts'
 import { lateness } from './lateness.ts'

@@ -1,6 +1,6 @@
 import type { AssistantDraft, CallOptions, ModelContext } from '../adapters/contract.ts'
 import { type Account, type CallRecord, sentOf } from '../context/call-record.ts'
-import type { ErrorData } from '../lib/errors.ts'
+import type { ErrorData } from '../lib/error-data.ts'
 import { traceOf, traceparentAfter } from '../lib/trace.ts'
 import type { AssistantMessage, Usage } from '../message/schema.ts'
 import { callOptionsOf } from './output.ts'

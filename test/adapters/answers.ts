@@ -1,7 +1,7 @@
 import type { Adapter } from '../../src/adapters/adapter.ts'
 import type { AssistantDraft, ModelEvent, RawResponse } from '../../src/adapters/contract.ts'
 import { hear } from '../../src/adapters/hear.ts'
-import type { ErrorData } from '../../src/lib/errors.ts'
+import type { ErrorData } from '../../src/lib/error-data.ts'
 
 /** A response whose body comes in the given pieces, and then breaks with `failure`, if there is one. */
 export function responseOf(

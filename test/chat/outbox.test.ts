@@ -12,7 +12,8 @@ import {
   showing,
 } from '../../src/chat/outbox.ts'
 import type { OutboxRow } from '../../src/chat/ports.ts'
-import { ErrorCode, isRetryable } from '../../src/lib/errors.ts'
+import { ErrorCode } from '../../src/lib/error-data.ts'
+import { isRetryable } from '../../src/lib/errors.ts'
 import { cancel, command, create, row, send } from './rows.ts'
 
 const NOW = 1_000

@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { assembleContext } from '../../src/context/assemble.ts'
 import { clipBlocks } from '../../src/context/clip.ts'
 import { compactResults, squeezeNewest } from '../../src/context/compact.ts'
+import { createEstimator } from '../../src/context/estimate.ts'
+import { createLargeEstimator } from '../../src/context/large-estimate.ts'
 import { recommendedMix } from '../../src/context/mix.ts'
 import { nationalIds } from '../../src/context/national-ids.ts'
 import { pins } from '../../src/context/notes.ts'
@@ -11,6 +13,8 @@ import { createRedaction } from '../../src/context/redact.ts'
 import { roughly } from '../../src/context/rough.ts'
 import { emails, type Finder } from '../../src/context/secrets.ts'
 import { summarised } from '../../src/context/summary.ts'
+import { createTextCounter } from '../../src/context/text-counter.ts'
+import { smallTables } from '../../src/context/token-tables.ts'
 import { logger } from '../../src/telemetry/logger.ts'
 import {
   assistantMessage,
@@ -186,6 +190,19 @@ describe('a choice that is none', () => {
     ],
     ['finders: expected a list', () => createRedaction({ finders: [emails() as unknown as Finder] })],
     ['finders: expected a list', () => createRedaction({ finders: [emails as unknown as Finder] })],
+    [
+      'family: expected one of o200k, cl100k, claude, llama3, qwen3, deepseek, gemini, mistral, got gpt-5',
+      () => createEstimator({ family: 'gpt-5' as 'o200k' }),
+    ],
+    ['family: expected one of', () => createLargeEstimator({ family: 'toString' as 'o200k' })],
+    ['family: expected one of', () => createTextCounter(smallTables, undefined as unknown as 'o200k')],
+    ['count: expected a function', () => createEstimator({ count: 4 as unknown as () => number })],
+    ['messages: expected a list of messages', () => assembleContext({} as AssembleOptions)],
+    ['messages: expected a list of messages', () => assembleContext(undefined as unknown as AssembleOptions)],
+    [
+      'messages: expected a list of messages',
+      () => assembleContext({ messages: 'hello' as unknown as AssembleOptions['messages'] }),
+    ],
     ['log: expected a function', () => logger(undefined as unknown as () => void)],
   ])('is refused when it is made, and not when it is first needed: %s', (message, make) => {
     expect(make).toThrow(expect.objectContaining({ code: 'invalid-request' }))

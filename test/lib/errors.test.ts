@@ -1,13 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import {
-  ErrorCode,
-  ErrorData,
-  errorData,
-  errorFrom,
-  isAbort,
-  isRetryable,
-  TidemarkError,
-} from '../../src/lib/errors.ts'
+import { ErrorCode, ErrorData } from '../../src/lib/error-data.ts'
+import { errorData, errorFrom, isAbort, isRetryable, TidemarkError } from '../../src/lib/errors.ts'
 
 describe('an error', () => {
   const data: ErrorData = {

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import { ErrorCode } from '../../src/lib/errors.ts'
+import { ErrorCode } from '../../src/lib/error-data.ts'
 import { Status, StopReason } from '../../src/message/schema.ts'
 import { SESSION } from './server-model.ts'
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { Effort } from '../../src/adapters/contract.ts'
 import { createChat } from '../../src/chat/create.ts'
 import { direct } from '../../src/runtime/direct.ts'
 import { memoryStorage } from '../../src/storage/memory.ts'
@@ -46,4 +47,20 @@ test('what is kept of a model names no session', async () => {
   await chat.close()
   expect(await taught(storage, model)).toBeDefined()
   expect(JSON.stringify(await storage.records('calibration'))).not.toContain('session-one')
+})
+
+test('a model that is told to think is counted with what it is told, when it is asked and when somebody looks', async () => {
+  const estimated = async (thinking: Effort): Promise<number[]> => {
+    const model = { ...scriptedModel(['Far.']), provider: 'anthropic', id: 'claude-sonnet-4-6' }
+    const runtime = direct({ model, call: { thinking }, context: defaultContext() })
+    const chat = createChat({ storage: memoryStorage(), runtime })
+    const session = chat.session('s1')
+    await (await session.send(QUESTION)).answer
+    const [call] = await session.calls()
+    const { tokens = 0 } = await session.context()
+    await chat.close()
+    return [call?.sent?.estimated ?? 0, tokens]
+  }
+  const [plain, thinking] = [await estimated('none'), await estimated('low')]
+  expect(thinking).toEqual(plain.map((tokens) => tokens + 30))
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { ModelContext } from '../../src/adapters/contract.ts'
 import type { CallRecord } from '../../src/context/call-record.ts'
-import type { ErrorData } from '../../src/lib/errors.ts'
+import type { ErrorData } from '../../src/lib/error-data.ts'
 import { textOf } from '../../src/message/text.ts'
 import { type ScriptStep, scriptedModel } from '../../src/testing/scripted-model.ts'
 import { defaultContext } from '../../src/turn/default-context.ts'

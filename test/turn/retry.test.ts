@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { ErrorCode, isRetryable, TidemarkError } from '../../src/lib/errors.ts'
+import { ErrorCode } from '../../src/lib/error-data.ts'
+import { isRetryable, TidemarkError } from '../../src/lib/errors.ts'
 import { type ScriptPiece, scriptedModel } from '../../src/testing/scripted-model.ts'
 import { outline, play, stagedEnv } from './stage.ts'
 

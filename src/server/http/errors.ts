@@ -1,4 +1,5 @@
-import { type ErrorCode, ErrorData, errorData, TidemarkError } from '../../lib/errors.ts'
+import { type ErrorCode, ErrorData } from '../../lib/error-data.ts'
+import { errorData, TidemarkError } from '../../lib/errors.ts'
 
 /** The status of an answer that fails by this code, where the error names none. */
 const STATUS: Readonly<Record<ErrorCode, number>> = {
