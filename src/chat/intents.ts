@@ -216,6 +216,9 @@ export function callIntent(
   const command = asJson(said, Command, expected)
   // What JSON cannot say is left out of it, and a call would be executed with something else than was said.
   for (const key in given) if (given[key] !== undefined && !(key in command)) throw invalid(expected)
+  // So it would be with a null, which on the wire is what is not said.
+  if (command.type === 'approve' && command.arguments === null)
+    throw invalid('arguments: expected more than null')
   return commandIntent(command)
 }
 

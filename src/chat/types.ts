@@ -149,7 +149,8 @@ export interface ChatSession extends Store<SessionSnapshot> {
   /**
    * Allows a call that waits for that, by its id or that of its tool message; `arguments` are what it is executed with
    * instead of its own. Of several answers to one call, from whatever tabs and devices, the first counts: what it was is
-   * seen in the call's message. Resolves after the local commit. Throws `not-found` where no such call waits.
+   * seen in the call's message. Resolves after the local commit. Throws `not-found` where no such call waits,
+   * `invalid-request` for what JSON cannot say, and for null.
    */
   approve(callId: string, options?: { arguments?: unknown }): Promise<void>
   /** Does not allow it: it is not executed, and the model is told so. Else like `approve`. */

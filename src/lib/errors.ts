@@ -21,18 +21,14 @@ export class TidemarkError extends Error {
 /** The error thrown by `new TidemarkError`, made again from its data. */
 export const errorFrom = (data: ErrorData): TidemarkError => new TidemarkError(data.code, data.message, data)
 
-/** Any thrown value as error data; what is not a `TidemarkError` gets `fallback` as its code. */
+/** Any thrown value as error data, also what cannot be looked at; what is not a `TidemarkError` gets `fallback` as its code. */
 export function errorData(thrown: unknown, fallback: ErrorCode = 'server'): ErrorData {
-  if (thrown instanceof TidemarkError) return thrown.data
-  return { code: isAbort(thrown) ? 'aborted' : fallback, message: wordsOf(thrown) }
-}
-
-/** What a thrown value says; anything can be thrown, also what cannot be made a string. */
-function wordsOf(thrown: unknown): string {
   try {
-    return String((thrown instanceof Error && thrown.message) || thrown)
+    if (thrown instanceof TidemarkError) return thrown.data
+    const message = String((thrown instanceof Error && thrown.message) || thrown)
+    return { code: isAbort(thrown) ? 'aborted' : fallback, message }
   } catch {
-    return 'something was thrown that has no words'
+    return { code: fallback, message: 'something was thrown that has no words' }
   }
 }
 

@@ -1,7 +1,15 @@
 /** Fields in which null says something; everywhere else null is absent. */
 const NULLABLE: ReadonlySet<string> = new Set(['parentId', 'headId', 'eventId'])
-/** Values that are somebody else's: kept as they are. */
-const OPAQUE: ReadonlySet<string> = new Set(['arguments', 'raw', 'details', 'metadata', 'usageRaw'])
+/** Values that are somebody else's: kept as they are. `data` is what came of a call, `schema` what an answer has to be. */
+const OPAQUE: ReadonlySet<string> = new Set([
+  'arguments',
+  'data',
+  'details',
+  'metadata',
+  'raw',
+  'schema',
+  'usageRaw',
+])
 /** Deeper than any message of ours. */
 const MAX_DEPTH = 32
 /** Deeper than anything that can be compared, cloned and stored everywhere. */

@@ -36,6 +36,8 @@ describe('an error', () => {
 
 describe('anything thrown', () => {
   const unsayable = Object.create(null)
+  const revoked = Proxy.revocable({}, {})
+  revoked.revoke()
   test.each([
     [
       'an error of ours',
@@ -57,6 +59,11 @@ describe('anything thrown', () => {
         },
       },
       { code: 'server', message: expect.any(String) },
+    ],
+    [
+      'what cannot be looked at',
+      revoked.proxy,
+      { code: 'server', message: 'something was thrown that has no words' },
     ],
     [
       'an error whose message is none',

@@ -170,6 +170,12 @@ describe('a page', () => {
   })
 })
 
+test('what an answer has to be comes over the wire as it was said', () => {
+  const schema = { properties: { unit: { const: null }, note: { default: null } } }
+  const message = { id: 'u', role: 'user', content: 'hi', output: { schema, name: null } }
+  expect(decodeMessage(message, defaults)).toMatchObject({ output: { schema } })
+})
+
 test('a message of another session is none of ours', () => {
   const message = { id: 'u', role: 'user', content: 'hi' }
   expect(decodeMessage(message, defaults)?.sessionId).toBe(SESSION)
