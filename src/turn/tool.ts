@@ -1,7 +1,7 @@
 import type { ToolSpec } from '../adapters/contract.ts'
 import type { Env } from '../lib/env.ts'
 import { errorData, TidemarkError } from '../lib/errors.ts'
-import { expectOption } from '../lib/expect.ts'
+import { expectNumber, expectOption } from '../lib/expect.ts'
 import {
   conform,
   jsonSchemaOf,
@@ -127,7 +127,8 @@ async function check({ parameters, maxTokens = 2_000 }: ToolOptions, call: ToolC
     return { refused: failure(isCut ? words : 'the call has no arguments') }
   }
   try {
-    const found = await conform(parameters, call.arguments)
+    // A copy: what a tool does to its arguments is not what the model said.
+    const found = await conform(parameters, structuredClone(call.arguments))
     if (!('problem' in found)) return { args: found.value }
     return { refused: resultOf(false, `the arguments do not fit: ${found.problem}`, maxTokens) }
   } catch (thrown) {
@@ -163,6 +164,9 @@ async function execute(
   }
 }
 
+/** What is waited for for ever has no end that could be written down: JSON has no infinity. */
+const endOf = (timeout: number | undefined) => (timeout === Number.POSITIVE_INFINITY ? undefined : timeout)
+
 /**
  * A tool. Its arguments have the type of its schema, and are checked before it is executed; its result is what the model
  * gets to read. Throws `invalid-request` where no model could call it.
@@ -189,6 +193,8 @@ export function tool<const S extends Schema>(options: ToolOptions<S>): Tool {
     said !== undefined,
     `jsonSchema: expected JSON Schema; the schema in parameters of ${name} cannot say it itself`,
   )
+  for (const field of ['timeout', 'approvalTimeout', 'maxTokens'] as const)
+    expectNumber(field, options[field])
   // What is checked by a schema is of its type.
   const plain = options as ToolOptions
   const { execute: work, needsApproval: asks = false, timeout, approvalTimeout, idempotent = false } = plain
@@ -200,7 +206,7 @@ export function tool<const S extends Schema>(options: ToolOptions<S>): Tool {
       ...(strict !== undefined && { strict }),
     },
     idempotent,
-    approvalTimeout,
+    approvalTimeout: endOf(approvalTimeout),
     check: (call) => check(plain, call),
     result: ({ data, error }) => resultOf(error === undefined, error ?? data, plain.maxTokens ?? 2_000),
     needsApproval: async (args) => (typeof asks === 'function' ? asks(args) : asks),
@@ -209,7 +215,7 @@ export function tool<const S extends Schema>(options: ToolOptions<S>): Tool {
           execute: (args, context, env) => execute(plain, work, args, context, env),
           serve: (call, lent) => serve(made, call, lent),
         }
-      : { resultTimeout: timeout }),
+      : { resultTimeout: endOf(timeout) }),
   }
   return made
 }

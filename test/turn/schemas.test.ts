@@ -123,6 +123,9 @@ describe('refused is', () => {
       'parameters: expected JSON Schema or a Standard Schema of add',
     ],
     ['a schema that cannot be told to the model', { parameters: byMini }, mute],
+    ['a time that is none', { timeout: Number.NaN }, 'timeout: expected a number of at least 0, got NaN'],
+    ['one before now', { approvalTimeout: -1 }, 'approvalTimeout: expected a number of at least 0, got -1'],
+    ['room that is none', { maxTokens: '9' as never }, 'maxTokens: expected a number of at least 0, got 9'],
     ['a schema that throws when it is asked', { parameters: zod.object({ a: zod.bigint() }) }, mute],
   ])('%s', (_, more, message) => {
     expect(() => tool({ name, parameters: {}, execute, ...more })).toThrow(
