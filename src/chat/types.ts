@@ -160,7 +160,7 @@ export interface ChatSession extends Store<SessionSnapshot> {
   /** Ids of the siblings of a message, itself included, oldest first. */
   branches(messageId: string): readonly string[]
   selectBranch(messageId: string): Promise<void>
-  /** Gives up a message that is refused or waits: it leaves the outbox and the list. Throws `conflict` once it is answered. */
+  /** Gives up a message that is refused or waits: it leaves the outbox and the list. Throws `conflict` once it was accepted. */
   discard(messageId: string): Promise<void>
   /** Reads older messages, where there are any. Throws what the server's answer throws. */
   loadOlder(): Promise<void>

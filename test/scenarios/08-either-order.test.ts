@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { shown } from '../chat/direct-chat.ts'
+import { createHold, scriptedModel } from '../../src/testing/scripted-model.ts'
+import { ending, shown } from '../chat/direct-chat.ts'
 import { createWorld, noStrayRejections } from '../chat/world.ts'
 import { expectInStep as expectInStepWith, remoteChat, requestsTo, SEND } from '../runtime/remote-chat.ts'
 import { scriptedServer } from '../runtime/scripted-server.ts'
@@ -43,6 +44,24 @@ describe('8: one bubble, although', () => {
     expect(bubbles()).toBe(1)
     watched.expectTruthful()
     expect(shown(await expectInStep(client))).toEqual(['first', 're: first', 'one', 're: one'])
+  })
+
+  test('it waits for its turn, and is to be given up: what was accepted stays', async () => {
+    const hold = createHold()
+    const server = startServer({ model: scriptedModel([['first ', hold, 'answer'], 'second answer']) })
+    const client = openClient(server)
+    const { session, line } = client
+    const one = await session.send('one')
+    await until(server, () => client.chat.health.get().outbox === 0)
+    const { promise, now } = later()
+    line.fault = (seen) => (isSend(seen) ? { type: 'late', until: promise, where: 'after' } : undefined)
+    const two = await session.send('two')
+    await until(server, () => session.message(two.id).get()?.status === 'completed')
+    expect(await ending(session.discard(two.id))).toBe('conflict')
+    now()
+    hold.release()
+    for (const { answer } of [one, two]) await ended(server, answer)
+    expect(shown(await expectInStep(client))).toEqual(['one', 'first answer', 'two', 'second answer'])
   })
 
   test('the page is loaded again between the two', async () => {
