@@ -168,7 +168,8 @@ export async function stop(core: Core, deps: ActionDeps): Promise<void> {
   const runs = runsInFlight(core)
   // What is stopped already is told only once.
   const told = new Set([...core.outbox.values()].map(cancelledRun))
-  const requests = [...runs].flatMap((runId) => {
+  // The one in flight last: what waits behind it would begin before it is known to be stopped, too.
+  const requests = [...runs].reverse().flatMap((runId) => {
     if (told.has(runId) || core.stopped.has(runId)) return []
     const body: Command = { id: createId(), type: 'cancel', runId }
     return [{ id: body.id, request: { type: 'command' as const, body } }]

@@ -125,7 +125,7 @@ export interface ChatSession extends Store<SessionSnapshot> {
   message(id: string): MessageStore
   /** Resolves after the local commit, never waits for the answer. Throws `invalid-request` for empty input. */
   send(input: UserInput, options?: SendOptions): Promise<Sent>
-  /** Ends the run in flight; its partial answer is kept as `interrupted`. */
+  /** Ends the run in flight, and what was sent here to wait behind it; the partial answer is kept as `interrupted`. */
   stop(): Promise<void>
   /**
    * Runs what is in flight here, in the place of a tab of which nothing is heard (`stalled`): what that one had begun is gone on

@@ -39,7 +39,7 @@ function logOf(
   { sessionId, runId, resumed, trail = [] }: TurnOf,
   { began, putOff, kept }: { began(): void; putOff(error: TidemarkError): void; kept: Kept },
 ): RunLog {
-  let open = false
+  let isHeardOf = false
   return {
     async append(events) {
       if (kept.left) throw kept.left
@@ -48,7 +48,7 @@ function logOf(
         else if (event.type === 'message.completed') kept.writing = false
       const failure = events.find((event) => event.type === 'message.failed')
       const isKept = resumed?.status === 'interrupted'
-      if (!open && failure && (isKept || isUnreachable(failure.error))) {
+      if (!isHeardOf && failure && (isKept || isUnreachable(failure.error))) {
         const error = errorFrom(failure.error)
         putOff(error)
         // It may have been the last try: nobody is to wait for the end of this run.
@@ -57,12 +57,12 @@ function logOf(
         else if (resumed) await host.append(sessionId, [{ type: 'message.updated', message: resumed }])
         throw error
       }
-      const standing = await host.append(sessionId, events)
       const goesOn = !resumed && trail.length > 0
-      if (!open && (goesOn || events.some(({ type }) => BEGINNINGS.has(type)))) {
-        open = true
-        began()
-      }
+      const begins = !isHeardOf && (goesOn || events.some(({ type }) => BEGINNINGS.has(type)))
+      // At once: it may fail before its beginning is written.
+      isHeardOf ||= begins
+      const standing = await host.append(sessionId, events)
+      if (begins) began()
       return standing
     },
   }

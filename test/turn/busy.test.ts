@@ -44,6 +44,17 @@ async function middle(open: Open, { needsApproval = false, slow = Promise.resolv
 describe.each(SCENES)('a message that is sent during a run, over %s,', (_, open) => {
   const inTheMiddle = (options?: Parameters<typeof middle>[1]) => middle(open, options)
 
+  test('is stopped with it, and what else waits is, too: the model hears of none of them', async () => {
+    const { scene, session, questions } = await inTheMiddle({ needsApproval: true })
+    await session.send('second')
+    await session.send('third')
+    await scene.pass(500)
+    await session.stop()
+    await scene.pass(5_000)
+    expect(session.get().status).toBe('ready')
+    expect(questions).toEqual(['first'])
+  })
+
   test('waits for its end', async () => {
     const { scene, session, release } = await inTheMiddle()
     await session.send('second')
