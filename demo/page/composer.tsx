@@ -3,7 +3,7 @@ import type { SendOptions } from 'tidemark'
 import { CARD } from '../card.ts'
 import { useFocusTarget } from './focus.tsx'
 import { Icon } from './icon.tsx'
-import { useKept } from './kept.ts'
+import { readKept, useKept, writeKept } from './kept.ts'
 import { isEnter } from './keys.ts'
 
 interface Props {
@@ -96,7 +96,8 @@ function Tools({ card, setCard, running, stop, empty, way, choose }: ToolsProps)
 
 /** Where one writes. What is written and not yet sent outlives a reload. */
 export function Composer({ sessionId, running, send, stop }: Props) {
-  const [draft, setDraft] = useKept(`draft.${sessionId}`)
+  const kept = `draft.${sessionId}`
+  const [draft, setDraft, showDraft] = useKept(kept)
   const [way, setWay] = useState<WhenBusy>('queue')
   const [card, setCard] = useState(false)
   const { ref, ...target } = useFocusTarget<HTMLTextAreaElement>(`composer:${sessionId}`)
@@ -105,9 +106,11 @@ export function Composer({ sessionId, running, send, stop }: Props) {
     event?.preventDefault()
     const text = draft.trim()
     if (!text) return
-    setDraft('')
+    showDraft('')
     const options = { ...(running && { whenBusy: way }), ...(card && { output: CARD }) }
     if (!(await send(text, options))) setDraft(draft)
+    // Only now: a page that goes before it is stored takes neither with it.
+    else if (readKept(kept) === draft) writeKept(kept, null)
   }
   return (
     <form className="composer" aria-label="Write" onSubmit={submit}>

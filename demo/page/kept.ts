@@ -21,8 +21,14 @@ export function writeKept(name: string, value: string | null): void {
   }
 }
 
-/** State that survives a reload. Give the component a `key` where `name` changes. */
-export function useKept(name: string, initial = ''): [string, (value: string) => void] {
+/**
+ * State that survives a reload, and two ways to change it: for good, and for the eye alone. Give the component a `key` where
+ * `name` changes.
+ */
+export function useKept(
+  name: string,
+  initial = '',
+): [string, (value: string) => void, (value: string) => void] {
   const [value, setValue] = useState(() => readKept(name) ?? initial)
   const keep = useCallback(
     (next: string) => {
@@ -31,5 +37,5 @@ export function useKept(name: string, initial = ''): [string, (value: string) =>
     },
     [name],
   )
-  return [value, keep]
+  return [value, keep, setValue]
 }

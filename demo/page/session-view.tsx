@@ -37,7 +37,7 @@ function useEscapeStops(running: boolean, stop: () => void): void {
 }
 
 /** What one does with a session while looking at it. A failure is shown, and the answer is false. */
-function useActions(session: ChatSession) {
+function useActions(session: ChatSession, onSent: (id: string) => void) {
   const attempt = useAttempt()
   const focusOn = useFocusOn()
   return useMemo(
@@ -50,12 +50,13 @@ function useActions(session: ChatSession) {
         attempt(async () => {
           const untitled = !session.get().session?.title
           const sent = await session.send(text, options)
+          onSent(sent.id)
           // A message that fails says so itself, in the list.
           sent.answer.catch(() => {})
           if (untitled) await session.rename(titleFrom(text))
         }),
     }),
-    [attempt, focusOn, session],
+    [attempt, focusOn, onSent, session],
   )
 }
 
@@ -113,7 +114,8 @@ export function SessionView({ chat, session, standIn, openDrawer }: Props) {
   const snapshot = useSession(session)
   const line = useLine(snapshot.connection)
   const conversation = useMemo(() => ({ chat, session }), [chat, session])
-  const actions = useActions(session)
+  const [sent, setSent] = useState<string>()
+  const actions = useActions(session, setSent)
   const running = snapshot.status === 'running'
   const { inspecting, toggle } = useInspecting()
   useEscapeStops(running, actions.stop)
@@ -131,7 +133,7 @@ export function SessionView({ chat, session, standIn, openDrawer }: Props) {
       </Banners>
       <div className="talk">
         <div className="said">
-          <Transcript key={session.id} snapshot={snapshot} line={line} standIn={standIn} ask={actions.send} />
+          <Transcript key={session.id} {...{ snapshot, line, standIn, sent }} ask={actions.send} />
           <Composer key={`${session.id}/composer`} sessionId={session.id} running={running} {...actions} />
         </div>
         {inspecting ? (

@@ -1,10 +1,11 @@
 import { Fragment, useEffect, useState } from 'react'
-import { type Connection, keyOf, type Message, type SessionSnapshot } from 'tidemark'
+import { type Connection, isSettled, keyOf, type Message, type SessionSnapshot } from 'tidemark'
 import { useStore } from 'tidemark/react'
 import { useAttempt } from './attempt.tsx'
 import { Icon } from './icon.tsx'
 import { useConversation } from './message/conversation.ts'
 import { Row } from './message/row.tsx'
+import { Unanswered } from './message/status-line.tsx'
 import { useFollowedScroll } from './scroll.ts'
 import { TidemarkLine } from './tidemark-line.tsx'
 import { Welcome } from './welcome.tsx'
@@ -50,6 +51,8 @@ function Rows({ snapshot, line, messages }: RowsProps) {
     const [oldest = message.id] = session.branches(message.id)
     return keyOf(session.message(oldest).get() ?? message)
   }
+  // A server takes what waits at once; here it waits on the page.
+  const open = messages.findIndex(({ role, status }) => role !== 'user' && !isSettled({ status }))
   return messages.map((message, index) => (
     <Fragment key={rowOf(message)}>
       <Row
@@ -58,6 +61,7 @@ function Rows({ snapshot, line, messages }: RowsProps) {
         settled={index <= mark}
         busy={snapshot.status === 'running'}
         still={snapshot.status !== 'running' || snapshot.waiting.length > 0}
+        queued={open >= 0 && index > open}
         line={line}
       />
       {index === mark ? <TidemarkLine last={index === messages.length - 1} /> : null}
@@ -72,25 +76,29 @@ function useIsEmpty({ id, messages, status, connection }: SessionSnapshot): bool
   return messages.length === 0 && status !== 'loading' && !(known && connection === 'connecting')
 }
 
+/** Whether the branch ends with what a tool gave back, and nobody goes on with it. */
+const hasNoAnswer = ({ messages, status, connection }: SessionSnapshot): boolean =>
+  status === 'ready' && connection !== 'connecting' && messages.at(-1)?.role === 'tool'
+
 interface TranscriptProps {
   snapshot: SessionSnapshot
   line: Connection
   standIn: boolean
   ask: (text: string) => void
+  /** What was sent last on this page. */
+  sent: string | undefined
 }
 
 /** The conversation: what was said, oldest first, with the newest in view. */
-export function Transcript({ snapshot, line, standIn, ask }: TranscriptProps) {
+export function Transcript({ snapshot, line, standIn, ask, sent }: TranscriptProps) {
   const { messages } = snapshot
   const empty = useIsEmpty(snapshot)
-  const newest = messages.findLast((message) => message.role === 'user')
   const oldest = messages[0]
   const { scroller, content, atEnd, toEnd } = useFollowedScroll(oldest && keyOf(oldest))
-  const own = newest && newest.status === 'pending' ? newest.id : undefined
   // Who sends wants to see what they sent, wherever they were reading.
   useEffect(() => {
-    if (own) toEnd()
-  }, [own, toEnd])
+    if (sent) toEnd()
+  }, [sent, toEnd])
   return (
     <div className="stage">
       <div className="scroller" ref={scroller}>
@@ -98,6 +106,7 @@ export function Transcript({ snapshot, line, standIn, ask }: TranscriptProps) {
           {snapshot.hasOlder ? <LoadOlder /> : null}
           <div role="log" aria-label="Conversation" aria-live="off" aria-busy={snapshot.status !== 'ready'}>
             <Rows snapshot={snapshot} line={line} messages={messages} />
+            {hasNoAnswer(snapshot) ? <Unanswered id={messages.at(-1)?.id ?? ''} /> : null}
           </div>
           {empty ? <Welcome standIn={standIn} ask={ask} /> : null}
         </div>

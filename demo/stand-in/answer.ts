@@ -110,7 +110,7 @@ function research({ text, all }: Question): string | undefined {
     return `I had that looked into, and nothing came of it: ${data?.error ?? 'no word'}.`
   const [first = ''] = String(data.data)
     .split('\n\n')
-    .filter((part) => !/^[#|`]/.test(part))
+    .filter((part) => !/^[#|`>]/.test(part))
   return `I had that looked into, in a conversation of its own. In short:\n\n${quote(first)}\n\nHow it came about, you can read there; I was only told the end of it.`
 }
 

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { composer, type OpenDemo, openDemo, untilAnswer, write } from './demo-page.ts'
+import { composer, messages, type OpenDemo, openDemo, untilAnswer, write } from './demo-page.ts'
 import { keyboardOf } from './keyboard.ts'
 
 let stage: OpenDemo
@@ -58,6 +58,48 @@ test.each(['remote', 'direct'])('over %s, what is not allowed by pointer is not 
   await page.context().close()
   expect(stage.errors).toEqual([])
 })
+
+test.each(['remote', 'direct'])('over %s, the model is told why not, by keyboard', async (runtime) => {
+  const page = await open(runtime)
+  const keyboard = keyboardOf(page)
+  await write(page, 'What time is it?')
+  await asks(page).waitFor()
+  await keyboard.to('Why not, for the model', 'back')
+  await keyboard.type('never')
+  // Escape takes the words back, and does not stop the answer.
+  await keyboard.press('Escape')
+  await keyboard.type('not before noon')
+  await keyboard.press('Enter')
+  await untilAnswer(page, 'completed', 'I did not look at the clock')
+  expect(await keyboard.at()).toBe('Your message')
+  await page.getByText('clock was not allowed').click()
+  await page.getByText('the user did not allow this call: not before noon').waitFor()
+  await page.context().close()
+})
+
+test.each(['remote', 'direct'])(
+  'over %s, what waits behind a question says so, and a run that is stopped there is asked again',
+  async (runtime) => {
+    const page = await open(runtime)
+    await write(page, 'What time is it?')
+    await asks(page).waitFor()
+    await write(page, 'Hello')
+    if (runtime === 'direct') await page.getByText('Waits for the answer before it').waitFor()
+    await messages(page).filter({ hasText: 'Hello' }).waitFor()
+    await page.getByRole('button', { name: 'Allow', exact: true }).click()
+    await untilAnswer(page, 'completed', 'There are a few things')
+    await write(page, 'What time is it?')
+    await asks(page).waitFor()
+    await page.getByRole('button', { name: 'Stop' }).click()
+    await page.getByText('It ended here, without an answer.').waitFor()
+    await page.getByRole('button', { name: 'Ask again' }).click()
+    await asks(page).waitFor()
+    expect(await page.getByText('It ended here, without an answer.').count()).toBe(0)
+    await page.getByRole('button', { name: 'Allow', exact: true }).click()
+    await untilAnswer(page, 'completed', 'as far as your clock knows')
+    await page.context().close()
+  },
+)
 
 test('with what it is used can be changed before it is allowed, by keyboard; what is no JSON is not sent', async () => {
   const page = await open('remote')

@@ -37,6 +37,19 @@ test('the newest stays in view while it grows, and a reader who scrolled up is l
   await page.context().close()
 })
 
+test('who sends sees what they sent, wherever they were reading', async () => {
+  const page = await open.open({ viewport: { width: 900, height: 500 } })
+  await ask(page, 'Answer at length')
+  await page.locator('.scroller').hover()
+  for (const text of ['Once', 'Twice', 'Three times']) {
+    await page.mouse.wheel(0, -400)
+    await page.getByRole('button', { name: 'Newest' }).waitFor()
+    await ask(page, text)
+    await expect.poll(() => fromEnd(page)).toBeLessThan(2)
+  }
+  await page.context().close()
+})
+
 test('older messages are loaded above, without moving what is read', async () => {
   const page = await open.open()
   await seedSession(open.demo.url, 'long', 27)
@@ -85,6 +98,21 @@ test('what is begun and not sent is there after a reload', async () => {
   await composer(page).fill('A thought half')
   await page.reload()
   await expect.poll(() => composer(page).inputValue()).toBe('A thought half')
+  await page.context().close()
+})
+
+test('what is sent as the page goes is there after a reload, as a message or still as a draft', async () => {
+  const page = await open.open()
+  for (let round = 0; round < 8; round++) {
+    const text = `Now or later ${round}`
+    await write(page, text)
+    await page.reload()
+    await composer(page).waitFor()
+    const isThere = async () =>
+      (await messages(page).filter({ hasText: text }).count()) > 0 ||
+      (await composer(page).inputValue()) === text
+    await expect.poll(isThere).toBe(true)
+  }
   await page.context().close()
 })
 

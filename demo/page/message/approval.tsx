@@ -3,12 +3,13 @@ import type { ToolMessage } from 'tidemark'
 import { useAnnounce } from '../announcer.tsx'
 import { useAttempt } from '../attempt.tsx'
 import { useFocusOn, useFocusTarget } from '../focus.tsx'
+import { isEnter } from '../keys.ts'
 import { useCall, useConversation } from './conversation.ts'
 
-/** The value of a JSON text; undefined where it is none. */
+/** The value of a JSON text; undefined where it is none, or nothing. */
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return JSON.parse(text) ?? undefined
   } catch {
     return undefined
   }
@@ -50,6 +51,31 @@ function ArgumentsEditor({ id, draft, change, cancel }: EditorProps) {
   )
 }
 
+interface ReasonProps {
+  reason: string
+  change: (reason: string) => void
+  /** Enter in it: who says why not has decided. */
+  reject: () => void
+}
+
+function Reason({ reason, change, reject }: ReasonProps) {
+  return (
+    <input
+      className="reason"
+      aria-label="Why not, for the model"
+      placeholder="If not, why? The model is told"
+      value={reason}
+      onChange={(event) => change(event.target.value)}
+      onKeyDown={(event) => {
+        if (isEnter(event) && reason.trim()) reject()
+        if (event.key !== 'Escape' || !reason) return
+        event.stopPropagation()
+        change('')
+      }}
+    />
+  )
+}
+
 interface DecisionProps {
   /** The arguments that the user writes; undefined where they stay the model's. */
   draft: string | undefined
@@ -87,6 +113,7 @@ export function Approval({ message }: { message: ToolMessage }) {
   // What the model wants it to be executed with.
   const wanted = JSON.stringify(useCall(message)?.call.arguments ?? {}, null, 2)
   const [draft, setDraft] = useState<string>()
+  const [reason, setReason] = useState('')
   const group = useFocusTarget<HTMLDivElement>(`approval:${id}`)
   const changer = useFocusTarget<HTMLButtonElement>(`change:${id}`)
   useEffect(() => announce(`The answer waits: may it use ${toolName}?`), [announce, toolName])
@@ -98,6 +125,7 @@ export function Approval({ message }: { message: ToolMessage }) {
     setDraft(draft === undefined ? wanted : undefined)
     focusOn(draft === undefined ? `arguments:${id}` : `change:${id}`)
   }
+  const reject = decide(() => session.reject(id, reason.trim() || undefined))
   const isChanged = draft !== undefined && draft !== wanted
   const options = isChanged ? { arguments: parsed(draft) } : {}
   return (
@@ -111,16 +139,12 @@ export function Approval({ message }: { message: ToolMessage }) {
       ) : wanted === '{}' ? null : (
         <pre>{wanted}</pre>
       )}
+      <Reason reason={reason} change={setReason} reject={reject} />
       <div className="row">
         <button type="button" className="word change" onClick={toggle} {...changer}>
           {draft === undefined ? 'Edit arguments' : 'Undo edits'}
         </button>
-        <Decision
-          draft={draft}
-          isChanged={isChanged}
-          reject={decide(() => session.reject(id))}
-          approve={decide(() => session.approve(id, options))}
-        />
+        <Decision {...{ draft, isChanged, reject }} approve={decide(() => session.approve(id, options))} />
       </div>
     </div>
   )

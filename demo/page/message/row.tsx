@@ -19,6 +19,8 @@ interface Props {
   busy: boolean
   /** Nothing is written just now: one may look at other versions. */
   still: boolean
+  /** It waits behind an answer that has not ended. */
+  queued: boolean
   line: Connection
 }
 
@@ -74,7 +76,7 @@ function Body({ message, ...rest }: BodyProps) {
 }
 
 /** One message. It watches that message alone: while an answer grows, no other row renders. */
-export const Row = memo(function Row({ id, siblings, settled, line, ...run }: Props) {
+export const Row = memo(function Row({ id, siblings, settled, queued, line, ...run }: Props) {
   const { session } = useConversation()
   const message = useMessage(session, id)
   useAnnouncedEnd(message)
@@ -95,7 +97,7 @@ export const Row = memo(function Row({ id, siblings, settled, line, ...run }: Pr
         <span>{NAMES[message.role]}</span> <time>{timeOf(message)}</time>
       </p>
       <Body message={message} siblings={siblings.split(' ')} {...run}>
-        <StatusLine message={message} line={line} />
+        <StatusLine message={message} line={line} queued={queued} />
       </Body>
     </article>
   )

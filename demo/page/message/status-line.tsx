@@ -63,8 +63,34 @@ function Remedies({ message }: { message: Message }) {
   )
 }
 
+/** A run that ended with what its tools gave back: it was stopped there, or had made its last call. */
+export function Unanswered({ id }: { id: string }) {
+  const { session } = useConversation()
+  const attempt = useAttempt()
+  const focusOn = useFocusOn()
+  const again = async () => {
+    if (await attempt(() => session.regenerate(id))) focusOn(`composer:${session.id}`)
+  }
+  return (
+    <p className="status interrupted">
+      It ended here, without an answer.
+      <button type="button" className="word" onClick={again}>
+        Ask again
+      </button>
+    </p>
+  )
+}
+
 /** The truth about a message that is not simply complete. */
-export function StatusLine({ message, line }: { message: Message; line: Connection }) {
+export function StatusLine({
+  message,
+  line,
+  queued,
+}: {
+  message: Message
+  line: Connection
+  queued: boolean
+}) {
   const { status, role } = message
   if (status === 'failed')
     return (
@@ -87,10 +113,10 @@ export function StatusLine({ message, line }: { message: Message; line: Connecti
         <Remedies message={message} />
       </p>
     )
-  if (role === 'user' && status === 'pending')
-    return (
-      <p className="status waiting">{line === 'online' ? 'On its way' : 'Kept here, waits to be sent'}</p>
-    )
+  if (role === 'user' && status === 'pending') {
+    const words = queued ? 'Waits for the answer before it' : 'On its way'
+    return <p className="status waiting">{line === 'online' ? words : 'Kept here, waits to be sent'}</p>
+  }
   if (role === 'assistant' && status === 'streaming' && isDown(line))
     return (
       <p className="status waiting">The line is down. What is still to come is fetched once it is back.</p>
