@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { noStrayRejections } from '../chat/world.ts'
 import { planFrom } from '../support/plans.ts'
-import { planOf, WIDE } from './sim/plan.ts'
+import { FAILING, planOf, WIDE } from './sim/plan.ts'
 import { report, walk } from './sim/walk.ts'
 import type { Place } from './sim/world.ts'
 
@@ -27,6 +27,8 @@ const FOUND: Readonly<Record<Place, readonly string[]>> = {
     '20047:0,3,4,5',
     // It wrote what it had done as the one that leads, and no longer where its branch ends.
     '23096:0,1,3,4,6,7,8,9,10,11',
+    // The model broke off before its first word was stored: that was taken for a model that nobody could reach.
+    '40260:0',
   ],
   remote: [],
 }
@@ -34,7 +36,7 @@ const FOUND: Readonly<Record<Place, readonly string[]>> = {
 test.each(WALKS)(
   'whoever allows, stops, edits and crashes when: calls are answered in order, none is executed twice, over %s',
   async (place, length, wide) => {
-    const seeds = [...range(0, length), ...range(WIDE, wide), ...FOUND[place]]
+    const seeds = [...range(0, length), ...range(WIDE, wide), ...range(FAILING, wide), ...FOUND[place]]
     for (const seed of SEED === undefined ? seeds : [SEED]) {
       const plan = planFrom(seed, planOf)
       const { problems } = await walk(place, plan)

@@ -1,10 +1,12 @@
 import type { Model } from '../../../src/adapters/contract.ts'
 import type { Env } from '../../../src/lib/env.ts'
+import type { ErrorCode } from '../../../src/lib/error-data.ts'
 import { textOf } from '../../../src/message/text.ts'
-import { type ScriptStep, scriptedModel } from '../../../src/testing/scripted-model.ts'
+import { type ScriptPiece, type ScriptStep, scriptedModel } from '../../../src/testing/scripted-model.ts'
 import { type Chance, createChance } from '../../../src/testing/sim/chance.ts'
 import type { Actor } from '../../../src/testing/sim/schedule.ts'
 import { type Tool, type ToolOptions, tool } from '../../../src/turn/tool.ts'
+import { FAILING } from './plan.ts'
 import type { Stored } from './stored.ts'
 
 /** Whoever runs turns: a tab, or a process of the server. */
@@ -62,6 +64,15 @@ function stepFor(seed: number, question: string, answered: number): ScriptStep {
   const letters = [...question].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 65_521, seed)
   const chance = createChance(letters * 7 + answered)
   const many = answered > 2 ? 0 : chance.int(4)
+  if (seed >= FAILING && chance.happens(0.3)) {
+    // Not the first thing that is heard: that would be asked for again, for ever.
+    const said = chance.pick<ScriptPiece>([
+      'Some of it',
+      { thinking: 'hm' },
+      { toolCall: { name: 'once', arguments: {} } },
+    ])
+    return [said, { error: chance.pick<ErrorCode>(['network', 'server', 'timeout', 'auth']) }]
+  }
   if (many === 0) return 'All of it is done.'
   return Array.from({ length: many }, (_, n) => ({
     toolCall: { name: chance.pick(NAMES), arguments: { question, answered, n } },

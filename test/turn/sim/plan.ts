@@ -51,6 +51,9 @@ export interface Plan {
 /** Drawn only by seeds from this one on: those below it mean what they meant before there was more to draw. */
 export const WIDE = 20_000
 
+/** Only from this one on do models break off. */
+export const FAILING = 40_000
+
 const WEIGHTS = {
   decide: 9,
   quarrel: 5,
