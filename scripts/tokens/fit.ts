@@ -18,6 +18,8 @@ descend(normal, theta, SWEEPS)
 const numbers = roundOff(normal, theta)
 writeTable(rows, normal, numbers, large)
 pruneAlong(rows, normal, numbers, between)
-// So few numbers leave other rows far off than all did.
+// So few numbers leave other rows far off than all did, and more of them: none is to be given up.
 normal = normalOf(rows, thetaOf(numbers))
+pruneAlong(rows, normal, numbers, between.slice(-1))
+normal = normalOf(rows, thetaOf(numbers), [0.12, 0.04])
 writeTable(rows, normal, numbers, small)

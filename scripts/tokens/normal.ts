@@ -9,15 +9,16 @@ export interface Normal {
   target: Float64Array
 }
 
-/** Beyond this relative error a row pulls no harder: chunks, and long texts. */
-const HUBER = [0.08, 0.03] as const
+/** Beyond this relative error a row pulls no harder. */
+export type Limits = readonly [chunks: number, longTexts: number]
+const USUAL: Limits = [0.08, 0.03]
 
 /** What each row weighs in each family, by how far off it is as yet. */
-function rowWeights(rows: Rows, theta: Float64Array | undefined): Float64Array {
+function rowWeights(rows: Rows, limits: Limits, theta: Float64Array | undefined): Float64Array {
   const { begins, columns, times, counts, weights, firstLong } = rows
   const result = new Float64Array(counts.length)
   for (let row = 0; row < weights.length; row++) {
-    const limit = HUBER[row < firstLong ? 0 : 1]
+    const limit = limits[row < firstLong ? 0 : 1]
     for (let family = 0; family < FAMILIES; family++) {
       const count = counts[row * FAMILIES + family] ?? 1
       let pull = 1
@@ -63,9 +64,9 @@ function rowsByColumn(
  * With cells that are right as yet, rows that are far off count less (Huber's loss, by reweighting). Goes column by column, so that
  * what is added to stays near at hand; a row's columns ascend, so that half of the pairs will do.
  */
-export function normalOf(rows: Rows, theta?: Float64Array): Normal {
+export function normalOf(rows: Rows, theta?: Float64Array, limits = USUAL): Normal {
   const columns = rows.cells.length
-  const weights = rowWeights(rows, theta)
+  const weights = rowWeights(rows, limits, theta)
   const gram = new Float32Array(columns * columns * FAMILIES)
   const target = new Float64Array(columns * FAMILIES)
   const met = rowsByColumn(rows, columns)

@@ -50,7 +50,7 @@ export function cellCounter(): (text: string) => Map<number, number> {
     for (let unit = 0; unit < normal.length; unit++) {
       at = scan(normal.charAt(unit), at)
       // Cells of runs are asked for once, beforehand.
-      count(runCell(at.end[1]))
+      count(runCell(at[7]))
     }
     return found
   }

@@ -9,40 +9,43 @@ import { devSamples, FAMILIES } from './corpus.ts'
 import { encode } from './encode.ts'
 import { judge } from './judge.ts'
 import type { Normal } from './normal.ts'
-import { cellsOf, type Numbers, prune } from './prune.ts'
+import { cellsOf, type Goal, type Numbers, prune } from './prune.ts'
 import type { Rows } from './rows.ts'
 
-/** What numbers are wanted, in the end. */
-interface Course {
-  /** Errors that a bit is worth, in turn: they rise, so that what is dropped goes slowly, and what stays can make up for it. */
-  prices: readonly number[]
-  /** See `Goal` in `prune.ts`. */
-  least: number
-}
+/** By and by, so that what is dropped goes slowly, and what stays can make up for it. */
+type Course = readonly Goal[]
 
-interface Table extends Course {
+/** The same least step at rising prices. */
+const rising = (least: number, prices: readonly number[]): Course => prices.map((price) => ({ price, least }))
+
+interface Table {
   file: string
   name: string
   says: string
+  course: Course
 }
 
 export const large: Table = {
   file: 'token-tables-large.ts',
-  name: 'largeTables',
+  name: 'large',
   says: 'Larger tables, for closer counts: those of `createLargeEstimator`.',
-  prices: [3e-7, 6e-7, 1e-6, 1.5e-6, 2e-6, 2.5e-6, 3e-6, 3.5e-6, 4e-6, 4.5e-6, 5e-6, 5.5e-6, 6e-6],
-  least: 1,
+  course: [
+    ...rising(1, [3e-7, 6e-7, 1e-6, 1.5e-6, 2e-6, 2.5e-6, 3e-6, 3.5e-6, 4e-6, 5e-6, 5.5e-6, 6e-6]),
+    ...rising(2, [7e-6, 8e-6, 9e-6, 1e-5]),
+  ],
 }
 
 /** From the larger tables to the smaller ones. */
-export const between: Course = { prices: [8e-6, 1e-5, 1.3e-5, 1.7e-5, 2.2e-5, 3e-5, 4e-5], least: 3 }
+export const between: Course = [
+  ...rising(2, [1.15e-5, 1.3e-5]),
+  ...rising(3, [1.5e-5, 1.7e-5, 2.2e-5, 2.6e-5, 3e-5]),
+]
 
 export const small: Table = {
   file: 'token-tables.ts',
-  name: 'smallTables',
+  name: 'small',
   says: 'The tables of `createEstimator`.',
-  prices: [4e-5, 4.5e-5, 5e-5, 5.5e-5, 6e-5, 7e-5, 7.5e-5],
-  least: 3,
+  course: rising(5, [4e-5, 4.5e-5, 5e-5, 5.5e-5, 6e-5, 6.5e-5]),
 }
 
 /** How often all numbers are gone over at each price. */
@@ -86,15 +89,16 @@ function spreadOf(misses: readonly { estimate: number; by: number }[]): [number,
 }
 
 function write({ file, name, says }: Table, code: string): void {
-  const spread = measure({ spread: [0, 0], code })
+  const spread = measure(code)
   const text = `// Made by scripts/tokens (\`npm run tokens\`) from text with exact counts; not written by hand.
-import type { TokenTables } from './token-code.ts'
+import type { Spread, TokenTables } from './token-code.ts'
 
 /** ${says} */
-export const ${name}: TokenTables = {
-  spread: [${spread.join(', ')}],
-  code: ${JSON.stringify(code)},
-}
+export const ${name}Tables: TokenTables =
+  ${JSON.stringify(code)}
+
+/** How far off they are. */
+export const ${name}Spread: Spread = [${spread.join(', ')}]
 `
   writeFileSync(join(root, 'src/context', file), text)
   console.log(`${file}: ${code.length} signs`)
@@ -105,17 +109,17 @@ export function pruneAlong(
   rows: Pick<Rows, 'cells'>,
   normal: Normal,
   numbers: Numbers,
-  { prices, least }: Course,
+  course: Course,
 ): void {
-  for (const price of prices) {
-    const bytes = prune(rows, normal, numbers, { price, least }, SWEEPS)
-    console.log(`price of a bit ${price}: about ${Math.round(bytes)} bytes`)
+  for (const goal of course) {
+    const bytes = prune(rows, normal, numbers, goal, SWEEPS)
+    console.log(`price of a bit ${goal.price}: about ${Math.round(bytes)} bytes`)
   }
 }
 
 /** Prunes numbers on, and writes what is left. */
 export function writeTable(rows: Pick<Rows, 'cells'>, normal: Normal, numbers: Numbers, table: Table): void {
-  pruneAlong(rows, normal, numbers, table)
+  pruneAlong(rows, normal, numbers, table.course)
   const { shared, own } = cellsOf(rows, numbers)
   write(table, encode(shared, own))
 }

@@ -29,7 +29,7 @@ const LEAST = 0.05
  * short text more is chance than of a long one.
  */
 const NOISE = 0.06
-const NOISE_TOKENS = 2
+const NOISE_TOKENS = 4
 
 /** How unsure a class of text is, of a family that is known and of one that is not, and what a message costs. */
 const KNOWN = 0.004

@@ -9,11 +9,11 @@ import {
   tokensOf,
   uncalibrated,
 } from './calibration.ts'
-import { type Family, familyOf } from './families.ts'
+import { FAMILIES, type Family, familyOf } from './families.ts'
 import { type CountableRequest, type Counts, createTally, type Tally, type TallyOptions } from './tally.ts'
 import { type TextCounter, type TextPosition, tableCounter, tokenizerCounter } from './text-counter.ts'
-import type { TokenTables } from './token-code.ts'
-import { smallTables } from './token-tables.ts'
+import type { Spread, TokenTables } from './token-code.ts'
+import { smallSpread, smallTables } from './token-tables.ts'
 
 export interface EstimatorOptions extends TallyOptions {
   /** @default by `model` */
@@ -99,12 +99,12 @@ function countedBy(
 
 /** Throws `invalid-request` where a family or a tokenizer is none. */
 function counterOf(tables: TokenTables, family: Family, count: EstimatorOptions['count']): TextCounter {
-  const byTables = tableCounter(tables, family)
+  expectOption(FAMILIES.includes(family), `family: expected one of ${FAMILIES.join(', ')}, got ${family}`)
   expectOption(!count || typeof count === 'function', `count: expected a function, got ${count}`)
-  return count ? tokenizerCounter(count) : byTables
+  return count ? tokenizerCounter(count) : tableCounter(tables, family)
 }
 
-export function estimatorOf(tables: TokenTables, options: EstimatorOptions): Estimator {
+export function estimatorOf(tables: TokenTables, spread: Spread, options: EstimatorOptions): Estimator {
   const { count, messageOverhead = 4, onSurprise } = options
   const known = options.family ?? familyOf(options.model ?? 'gpt')
   const family = known ?? 'o200k'
@@ -118,7 +118,7 @@ export function estimatorOf(tables: TokenTables, options: EstimatorOptions): Est
   /** Nine of ten counts are nearer. */
   const reach = (fresh: number): number => {
     if (count) return 1
-    const [stays, shrinks] = tables.spread
+    const [stays, shrinks] = spread
     const doubt = known ? 0 : UNKNOWN / (1 + calibration.reports)
     return Math.ceil(fresh * (stays + doubt) + Math.sqrt(fresh) * shrinks) + 1
   }
@@ -159,4 +159,4 @@ export function estimatorOf(tables: TokenTables, options: EstimatorOptions): Est
  * eight tokenizers is under 5 % on long texts and 9 % on short ones. It learns from what providers count.
  */
 export const createEstimator = (options: EstimatorOptions = {}): Estimator =>
-  estimatorOf(smallTables, options)
+  estimatorOf(smallTables, smallSpread, options)

@@ -1,15 +1,16 @@
 import { CELLS, CHARACTERS, PAIRS, RUNS } from './token-scan.ts'
 
-/** Cells for all families, as scripts/tokens makes them. */
-export interface TokenTables {
-  /** All cells, then for each family what differs, in signs of ASCII: see `scripts/tokens/encode.ts`. */
-  code: string
-  /**
-   * Half of the interval that holds nine of ten counts, as a part of the count: what stays for long texts, and what is
-   * divided by the root of the count.
-   */
-  spread: readonly [number, number]
-}
+/**
+ * Cells for all families, as scripts/tokens makes them: all cells, then for each family what differs, in signs of ASCII. See
+ * `scripts/tokens/encode.ts`.
+ */
+export type TokenTables = string
+
+/**
+ * Half of the interval that holds nine of ten counts, as a part of the count: what stays for long texts, and what is divided by the
+ * root of the count.
+ */
+export type Spread = readonly [stays: number, shrinks: number]
 
 /**
  * The sorts of cells: histories, runs, pairs of ASCII, other characters. Where each ends; how far before a cell the one stands that
@@ -38,6 +39,9 @@ export const LEAST = 3
 /** The coder's interval is never narrower. */
 export const NARROWEST = 1e7
 
+/** Answers of about so many times make up a chance. */
+const LASTING = 24
+
 /** Contexts of one sort of number: is it any, by hint; is it below 0, likewise; is it larger than this step. */
 export const HINTS = 9
 export const LARGER = 17
@@ -50,13 +54,17 @@ export const hintOf = (one = 0, other = 0): number => 4 + 3 * Math.sign(one) + M
  * was asked before. Gives the cells of one family.
  */
 export function walk(bit: (chance: number) => boolean, family: number): Int16Array {
-  const shared = new Int16Array(CELLS)
-  const own = new Int16Array(CELLS)
-  const chances = new Float64Array(2 * ADDED).fill(0.5)
+  const shared: number[] = []
+  const own: number[] = []
+  const chances: number[] = []
+  const asked: number[] = []
   const ask = (context: number): boolean => {
-    const chance = chances[context] ?? 0
+    const chance = chances[context] ?? 0.5
     const is = bit(chance)
-    chances[context] = chance + ((is ? 0.99 : 0.01) - chance) / 16
+    // At first an answer tells much, later it tells what holds hereabouts.
+    const times = Math.min((asked[context] ?? 1) + 1, LASTING)
+    asked[context] = times
+    chances[context] = chance + ((is ? 0.99 : 0.01) - chance) / times
     return is
   }
   const number = (context: number, hint: number): number => {
@@ -74,16 +82,16 @@ export function walk(bit: (chance: number) => boolean, family: number): Int16Arr
         else if (shared[cell]) own[cell] = number(context + ADDED, hintOf(shared[cell], own[cell]))
       }
   }
-  return own.map((more, cell) => more + (shared[cell] ?? 0))
+  return Int16Array.from(shared, (all, cell) => all + (own[cell] ?? 0))
 }
 
 /** The cells of one family, by its place in the list of families: an adaptive range decoder. */
-export function decode({ code }: TokenTables, family: number): Int16Array {
+export function decode(tables: TokenTables, family: number): Int16Array {
   let at = 0
   let value = 0
   let range = 1
   return walk((chance) => {
-    for (; range < NARROWEST; range *= BASE) value = value * BASE + (code.charCodeAt(at++) % WRAP) - LEAST
+    for (; range < NARROWEST; range *= BASE) value = value * BASE + (tables.charCodeAt(at++) % WRAP) - LEAST
     const split = (range * chance) | 0
     const is = value < split
     if (is) range = split

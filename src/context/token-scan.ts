@@ -57,7 +57,7 @@ const nameOf = (unit: number, kind: number): number =>
 function unitsByKind(): Int32Array {
   const units = new Int32Array(0x10000)
   for (let at = 0; at < KINDS.length; at += 2) units.fill(KINDS[at + 1] ?? 0, KINDS[at])
-  for (const [at, sign] of [...`.,;:!?'"()[]{}<>`].entries()) units[sign.charCodeAt(0)] = 234 + 33 * (at >> 3)
+  for (let at = 0; at < 16; at++) units[`.,;:!?'"()[]{}<>`.charCodeAt(at)] = 234 + 33 * (at >> 3)
   return units.map((kind, unit) => kind + 512 * nameOf(unit, kind))
 }
 
@@ -81,16 +81,26 @@ const nextRuns = (cells: Cells): Int32Array =>
     return run + 512 * (cells[runCell(run)] ?? 0)
   })
 
-/** What has been counted of a text, in parts of a token, and what the next unit depends on. Plain data. */
-export interface Scanned {
-  /** By what a text is made of: words, signs, other alphabets, ideographs. What each text costs once is among words. */
-  sums: readonly number[]
-  all: number
+/**
+ * What has been counted of a text, in parts of a token, and what the next unit depends on. Plain data; without names, which a
+ * page would pay for.
+ */
+export type Scanned = readonly [
+  // By what a text is made of. What each text costs once is among words.
+  words: number,
+  signs: number,
+  alphabets: number,
+  ideographs: number,
+  all: number,
   /** The most it was on the way, and half a token at least: what the text costs, which never gets less as it goes on. */
-  most: number
-  /** Classes of the last three units; the last place in a run; the last name, of ASCII. */
-  end: readonly [number, number, number]
-}
+  most: number,
+  /** Classes of the last three units. */
+  history: number,
+  /** The last place in a run. */
+  run: number,
+  /** The last name, of ASCII. */
+  before: number,
+]
 
 /** Walks on over `text`, adding cells up. */
 export type Scan = (text: string, from?: Scanned) => Scanned
@@ -102,11 +112,10 @@ export function createScan(cells: Cells): Scan {
   const runs = nextRuns(cells)
   const once = cells[ONCE] ?? 0
   // A text begins as in the middle of prose, after a space: most that are counted are parts of something.
-  const start: Scanned = { sums: [once, 0, 0, 0], all: once, most: PARTS / 2, end: [64, 0, 0] }
+  const start: Scanned = [once, 0, 0, 0, once, PARTS / 2, 64, 0, 0]
   return (text, from = start) => {
-    const sums = [...from.sums]
-    let { all, most } = from
-    let [history, run, before] = from.end
+    let [words, signs, alphabets, ideographs, all, most, history, run, before] = from
+    const sums: [number, number, number, number] = [words, signs, alphabets, ideographs]
     for (let at = 0; at < text.length; at++) {
       const unit = units[text.charCodeAt(at)] ?? 0
       const kind = unit & 31
@@ -124,6 +133,6 @@ export function createScan(cells: Cells): Scan {
       most -= left & (left >> 31)
       sums[kind >> 3] = (sums[kind >> 3] ?? 0) + value
     }
-    return { sums, all, most, end: [history, run & 511, before] }
+    return [...sums, all, most, history, run & 511, before]
   }
 }

@@ -83,6 +83,12 @@ describe('what a provider counted is used exactly, and teaches the rest', () => 
     expect(errors[10], String(errors)).toBeLessThan(0.006)
   })
 
+  test('one count of a short question does not mislead about tokenizers that nobody knows', () => {
+    const others = [...names.keys(), FAMILIES].slice(1)
+    const errors = meanErrors(others, 2, () => ({ model: 'somebody/else-7b' }))
+    expect(errors[1], String(errors)).toBeLessThan(0.12)
+  })
+
   test('a short question teaches less than its size, since more of it is chance', () => {
     const learnt = (times: number): number => {
       const estimator = createEstimator({ model: 'somebody/else-7b' })

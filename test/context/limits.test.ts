@@ -13,8 +13,6 @@ import { createRedaction } from '../../src/context/redact.ts'
 import { roughly } from '../../src/context/rough.ts'
 import { emails, type Finder } from '../../src/context/secrets.ts'
 import { summarised } from '../../src/context/summary.ts'
-import { createTextCounter } from '../../src/context/text-counter.ts'
-import { smallTables } from '../../src/context/token-tables.ts'
 import { logger } from '../../src/telemetry/logger.ts'
 import {
   assistantMessage,
@@ -195,7 +193,6 @@ describe('a choice that is none', () => {
       () => createEstimator({ family: 'gpt-5' as 'o200k' }),
     ],
     ['family: expected one of', () => createLargeEstimator({ family: 'toString' as 'o200k' })],
-    ['family: expected one of', () => createTextCounter(smallTables, undefined as unknown as 'o200k')],
     ['count: expected a function', () => createEstimator({ count: 4 as unknown as () => number })],
     ['messages: expected a list of messages', () => assembleContext({} as AssembleOptions)],
     ['messages: expected a list of messages', () => assembleContext(undefined as unknown as AssembleOptions)],

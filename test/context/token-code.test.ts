@@ -32,7 +32,7 @@ test.each([
   // Nothing that a string or a template would have to escape.
   expect(code).toMatch(/^[%-?\]-~]+$/)
   for (const [family, added] of own.entries()) {
-    const read = decode({ code, spread: [0, 0] }, family)
+    const read = decode(code, family)
     expect(read.every((value, cell) => value === (shared[cell] ?? 0) + (added[cell] ?? 0))).toBe(true)
   }
 })
