@@ -29,15 +29,13 @@ export const large: Table = {
   file: 'token-tables-large.ts',
   name: 'large',
   says: 'Larger tables, for closer counts: those of `createLargeEstimator`.',
-  course: [
-    ...rising(1, [3e-7, 6e-7, 1e-6, 1.5e-6, 2e-6, 2.5e-6, 3e-6, 3.5e-6, 4e-6, 5e-6, 5.5e-6, 6e-6]),
-    ...rising(2, [7e-6, 8e-6, 9e-6, 1e-5]),
-  ],
+  course: rising(1, [3e-7, 6e-7, 1e-6, 1.5e-6, 2e-6, 2.5e-6, 3e-6, 3.5e-6, 4e-6, 5e-6]),
 }
 
 /** From the larger tables to the smaller ones. */
 export const between: Course = [
-  ...rising(2, [1.15e-5, 1.3e-5]),
+  ...rising(1, [5.5e-6, 6e-6]),
+  ...rising(2, [7e-6, 8e-6, 9e-6, 1e-5, 1.15e-5, 1.3e-5]),
   ...rising(3, [1.5e-5, 1.7e-5, 2.2e-5, 2.6e-5, 3e-5]),
 ]
 

@@ -51,6 +51,7 @@ export function letGo(held: Held, outbox: Rows, state: SessionState): SessionSta
   const { told } = held
   if (!told || choicesIn(held, outbox).length > 0) return state
   Object.assign(held, nothingHeld())
+  if (state.deleted) return state
   const end = told.headId
   const isThere = messageOf(state, end ?? '')
   // What has grown from there is news.

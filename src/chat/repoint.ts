@@ -9,8 +9,8 @@ import type { OutboxRow } from './ports.ts'
  * been accepted must not be said otherwise. Returns whether there is such.
  */
 export function repoint(core: Core, now: number): boolean {
-  // What is not loaded may be there.
-  if (core.fields.unread || !core.fields.complete) return false
+  // What is not loaded may be there; of what was deleted nothing is left to follow.
+  if (core.fields.unread || !core.fields.complete || core.state.deleted) return false
   const parentId = core.state.session?.headId ?? null
   const isLost = (id: string | null) => id !== null && !messageOf(core.state, idIn(core.state, id))
   const rows: OutboxRow[] = []

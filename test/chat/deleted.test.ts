@@ -36,6 +36,25 @@ describe('a session that is deleted while it is open', () => {
     expect(chat.health.get().connection).toBe('idle')
   })
 
+  test('is gone also where somebody has just renamed it here, and what waited is not sent to it', async () => {
+    const open = remoteChat()
+    const { session, world, server } = open
+    const { id } = await session.send('one')
+    await world.until(() => session.get().connection === 'online' && session.get().status === 'ready')
+    server.instead = ({ method }) => (method === 'PATCH' ? new Response('', { status: 503 }) : undefined)
+    await session.rename('another')
+    await session.edit(id, 'ONE')
+    deleteThere(open)
+    await world.until(() => session.get().error?.message === GONE.error.message)
+    await world.pass(1_000)
+    const before = server.requests.length
+    await world.pass(60_000)
+    expect(server.requests.length).toBe(before)
+    expect(session.get()).toMatchObject({ ...GONE, session: undefined })
+    expect(shown(session.get().messages)).toEqual(['ONE'])
+    expect(statuses(session.get().messages)).toEqual(['user failed'])
+  })
+
   test('in the middle of an answer is not running any more', async () => {
     const open = remoteChat({ answer: () => ['half', new Promise<void>(() => {})] })
     const { session, world } = open
