@@ -36,8 +36,12 @@ function yieldTerm(
   const owns = runtime.truth === 'client'
   const stored = new Map(rows.map(({ message }) => [message.id, message]))
   for (const id of messages) {
-    const message = stored.get(id) ?? messageOf(core.state, id)
-    if (!message || message.seq !== undefined) messages.delete(id)
+    const known = messageOf(core.state, id)
+    const message = stored.get(id) ?? known
+    // Its row is gone: it was accepted, and nobody else would say so any more.
+    const isTaken =
+      owns && known?.role === 'user' && known.status === 'completed' && message?.status === 'pending'
+    if (!isTaken && (!message || message.seq !== undefined)) messages.delete(id)
   }
   pieces.clear()
   // In another history what lies before the window may be gone as well.
