@@ -1,14 +1,12 @@
 import type { ReactNode } from 'react'
 import { type AssistantBlock, type AssistantMessage as AssistantRecord, textOf } from 'tidemark'
-import { useAttempt } from '../attempt.tsx'
 import { CopyButton } from '../copy-button.tsx'
-import { useFocusOn } from '../focus.tsx'
 import { Icon } from '../icon.tsx'
 import { Markdown } from '../markdown/markdown.tsx'
 import { Branches } from './branches.tsx'
 import { Card, useIsCard } from './card.tsx'
-import { useConversation } from './conversation.ts'
 import { Media } from './media.tsx'
+import { useRegenerate } from './regenerate.ts'
 import { Sources } from './sources.tsx'
 
 interface Props {
@@ -61,12 +59,7 @@ function BlockView({ block, growing }: { block: AssistantBlock; growing: boolean
 }
 
 function Regenerate({ id, busy }: { id: string; busy: boolean }) {
-  const { session } = useConversation()
-  const attempt = useAttempt()
-  const focusOn = useFocusOn()
-  const again = async () => {
-    if (await attempt(() => session.regenerate(id))) focusOn(`composer:${session.id}`)
-  }
+  const again = useRegenerate(id)
   return (
     <button
       type="button"

@@ -2,6 +2,7 @@ import { type Connection, type ErrorData, type Message, textOf } from 'tidemark'
 import { useAttempt } from '../attempt.tsx'
 import { useFocusOn } from '../focus.tsx'
 import { useConversation } from './conversation.ts'
+import { useRegenerate } from './regenerate.ts'
 
 /** What went wrong, in words for people; the other side's own words follow. */
 const REASONS: Readonly<Record<ErrorData['code'], string>> = {
@@ -65,12 +66,7 @@ function Remedies({ message }: { message: Message }) {
 
 /** A run that ended with what its tools gave back: it was stopped there, or had made its last call. */
 export function Unanswered({ id }: { id: string }) {
-  const { session } = useConversation()
-  const attempt = useAttempt()
-  const focusOn = useFocusOn()
-  const again = async () => {
-    if (await attempt(() => session.regenerate(id))) focusOn(`composer:${session.id}`)
-  }
+  const again = useRegenerate(id)
   return (
     <p className="status interrupted">
       It ended here, without an answer.
